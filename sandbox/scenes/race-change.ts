@@ -61,7 +61,7 @@ export const change: Scene = {
     const left = await stage.submit(ben, "Staging is fine", form);
     const words = left === null ? "" : viewWords(left);
     stage.check(left !== null && says("form:changed", left.view), "Ben's form says that the request changed");
-    stage.check(words.includes(`+ ${changed}`), "Ben's form shows the new request");
+    stage.check(words.includes(`+ action: ${changed}`), "Ben's form shows the new request");
     stage.check(stage.sent(asked).length === 0, "nothing was sent");
     await stage.say("Ben submits, but nothing is sent. His window shows what changed, line by line.", ben);
     await stage.becomes(card, "state:pending", changed);

@@ -22,7 +22,7 @@ import {
   TEAM,
   withApprovals,
 } from "../make/run.ts";
-import { contextAt, decidedRun, deliveredRun } from "../make/history.ts";
+import { contextAt, decidedRun } from "../make/history.ts";
 import { aPolicy } from "../make/policy.ts";
 
 const MEMBER: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
@@ -228,6 +228,4 @@ test("a decision counts as never sent until the first try in which a byte leaves
   let run = decidedRun();
   const seen = [withheld, withheld, later, withheld].map((outcome) => neverSent((run = tried(run, outcome))));
   expect(seen).toEqual([true, true, false, false]);
-  const lost = deliveredRun({ type: "retry", notBefore: NOON, tries: 1, lost: true, why: "" });
-  expect(neverSent(tried(lost, withheld))).toBe(false);
 });

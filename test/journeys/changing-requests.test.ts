@@ -23,8 +23,8 @@ describe.concurrent("a request that changes", () => {
     world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
     await world.fillModal(ben, "fine");
     expect(idOf(modal.view)).toBe("form:changed");
-    expect(modalText(modal)).toContain("− Deploy billing-api to production");
-    expect(modalText(modal)).toContain("+ Drop the billing database");
+    expect(modalText(modal)).toContain("− action: Deploy billing-api to production");
+    expect(modalText(modal)).toContain("+ action: Drop the billing database");
     expect(modal.view["submit"]).toBeUndefined();
     expect(world.decisions()).toEqual([]);
   });

@@ -2,7 +2,10 @@
 
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
 import type { MessageId, PartId } from "#src/adapters/slack/blocks/message-id.ts";
-import { commandRefusalWords } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import {
+  commandRefusalPlain,
+  commandRefusalWords,
+} from "#src/adapters/slack/blocks/command-refusal-words.ts";
 import { refusalPlain } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { CARD_STATE_BLOCK, type TASK_BLOCK, type WORD_BLOCK } from "#src/adapters/slack/names.ts";
 import { FIELD_ERRORS } from "#src/adapters/slack/form-answers.ts";
@@ -60,8 +63,12 @@ function fieldErrors(id: Saying): readonly string[] {
     type !== "already-watched" &&
     type !== "id-used-again" &&
     type !== "tampered"
-  )
-    return [commandRefusalWords({ type } as CommandRefusal, "/agent")];
+  ) {
+    const refusal = { type } as CommandRefusal;
+    // Some refusals are messages of their own, and have no words here.
+    const words: string | undefined = commandRefusalWords(refusal, "/agent");
+    return words === undefined ? [] : [words, commandRefusalPlain(refusal, "/agent")];
+  }
   if (kind !== "refusal" || !BESIDE_FIELD.includes(type)) return [];
   return (["approve", "deny"] as const).map((verdict) => refusalPlain({ type, verdict } as Refusal));
 }
