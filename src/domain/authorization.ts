@@ -203,7 +203,7 @@ export function refusalToOpen(
   return (
     refusalToDecide(by, run, rule) ??
     refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
-    refusalIfExpired(approval, { run, rule, monotonic }) ??
+    refusalIfExpired(approval, { run, rule, monotonic, verdict }) ??
     (verdict === "deny"
       ? null
       : (refusalByBrake(run) ?? refusalToApprove(approval, { run, rule, by, voters })))
@@ -235,12 +235,19 @@ function refusalByBrake(run: Run): OpenRefusal | null {
 /** Judges by the current rule, so it refuses even before the engine has expired the approval. */
 function refusalIfExpired(
   approval: Approval,
-  { run, rule, monotonic }: Pick<DecisionAttempt, "run" | "rule" | "monotonic">,
+  {
+    run,
+    rule,
+    monotonic,
+    verdict,
+  }: Pick<DecisionAttempt, "run" | "rule" | "monotonic"> & { verdict?: Verdict },
 ): OpenRefusal | null {
   const isOver = (end: number | null): boolean => end !== null && monotonic >= end;
   if (approval.state.type !== "pending" || !isOver(endsUnder(approval, rule))) return null;
-  const mayBeOpen = hasUnknownGroups(run) && !isOver(endsAt(approval));
-  return mayBeOpen ? { type: "unverified" } : { type: "closed", why: "expired" };
+  // The time may be over only under a rule that does not apply. Then nothing is approved, but everything else is possible.
+  if (hasUnknownGroups(run) && !isOver(endsAt(approval)))
+    return verdict === "approve" ? { type: "unverified" } : null;
+  return { type: "closed", why: "expired" };
 }
 
 function refusalToApprove(

@@ -18,28 +18,35 @@ export type Reading =
 export type ReadRow = Reading & { readonly seq: number; readonly what: AuditEntry["what"] };
 
 const BATCH = 1_000;
+/** After so many forged rows, no more rows are read at once, because each of them is proven again at every reading. */
+const MAX_FORGED = 100;
 
 /**
  * Reads the rows after entry `cursor`, oldest first. The new cursor is the last row that is not forged: someone may forge a row with any
- * number and remove it again, and the entries before that number must then still be read. Rejects with PortError if the store fails.
+ * number and remove it again, and the entries before that number must then still be read. `isCut`: there were too many forged rows, so
+ * later ones are missing. Rejects with PortError if the store fails.
  */
 export async function readAfter(
   store: ProvenReads,
   cursor: number,
   kinds: readonly AuditEntry["what"][],
-): Promise<{ readonly rows: readonly ReadRow[]; readonly cursor: number }> {
+): Promise<{ readonly rows: readonly ReadRow[]; readonly cursor: number; readonly isCut: boolean }> {
   const rows: ReadRow[] = [];
+  let forged = 0;
+  const isCut = (): boolean => forged >= MAX_FORGED;
   for (let after = cursor; ;) {
     const numbers = await store.numbersAfter(after, kinds, BATCH);
     for (const { seq, what } of numbers) {
-      const reading = await readProven(store, seq);
-      if (reading !== null) rows.push({ seq, what, ...reading });
+      const reading = isCut() ? null : await readProven(store, seq);
+      if (reading === null) continue;
+      rows.push({ seq, what, ...reading });
+      if (reading.type === "forged") forged += 1;
     }
     const last = numbers.at(-1);
-    if (last === undefined || numbers.length < BATCH) break;
+    if (last === undefined || numbers.length < BATCH || isCut()) break;
     after = last.seq;
   }
-  return { rows, cursor: rows.findLast(({ type }) => type !== "forged")?.seq ?? cursor };
+  return { rows, cursor: rows.findLast(({ type }) => type !== "forged")?.seq ?? cursor, isCut: isCut() };
 }
 
 /** Resolves to null if there is no such row. It may just have been archived; checks of the whole audit find one that is missing. */

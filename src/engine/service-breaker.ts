@@ -23,7 +23,7 @@ export function slowestProbeMs(maxMs: number): number {
 export type ServiceBreaker = {
   /** Makes the call and rejects as it does. If the breaker is open, rejects with `CircuitOpenError` and makes no call. */
   through<T>(run: RunId, call: () => Promise<T>): Promise<T>;
-  /** Called when the run is no longer polled. */
+  /** Called when the run is no longer polled. After the last one, nothing is known about the service, because no call is made any more. */
   forget(run: RunId): void;
   /** Returns how long no call may be made (ms), or 0. */
   pausedMs(): number;
@@ -80,6 +80,7 @@ export function createServiceBreaker(
 
   async function through<T>(run: RunId, call: () => Promise<T>): Promise<T> {
     if (!breaker.letsThrough()) throw new CircuitOpenError("the agent service does not answer");
+    tracker.asks(run);
     try {
       const answer = await call();
       breaker.record(true);
@@ -103,6 +104,7 @@ export function createServiceBreaker(
 }
 
 type StateTracker = Pick<ServiceBreaker, "forget" | "state" | "onChange"> & {
+  asks(run: RunId): void;
   /** `failure`: the reason why the answer is unusable, or null. */
   answered(run: RunId, failure: PortError | null): void;
   failed(error: PortError): void;
@@ -112,17 +114,15 @@ type StateTracker = Pick<ServiceBreaker, "forget" | "state" | "onChange"> & {
 
 function createStateTracker(clock: Clock): StateTracker {
   const useless = createUselessAnswers();
+  /** The runs that are polled, as far as the service was asked about them. */
+  const asked = new Set<RunId>();
   let state: ServiceState = { type: "unknown" };
   const listeners: (() => void)[] = [];
   /** It stays one outage if the service first fails and then answers nonsense, or the other way round. */
-  let down: { readonly at: number; readonly since: number } | null = null;
+  let down: Began | null = null;
   /** Since when the service has answered nothing but 429. */
   let limited: Down | null = null;
-
-  function current(): ServiceState {
-    if (limited === null || state.type === "away" || state.type === "useless") return state;
-    return clock.monotonic() - limited.since < LIMITED_MS ? state : { type: "away", ...limited };
-  }
+  const current = (): ServiceState => unlessLimited(state, limited, clock);
 
   function setState(next: ServiceState): void {
     const isNewType = next.type !== current().type;
@@ -131,8 +131,8 @@ function createStateTracker(clock: Clock): StateTracker {
     if (isNewType) for (const listener of listeners) listener();
   }
 
-  const beginOutage = (): { readonly at: number; readonly since: number } =>
-    (down ??= limited ?? { at: clock.now(), since: clock.monotonic() });
+  const now = (): Began => ({ at: clock.now(), since: clock.monotonic() });
+  const beginOutage = (): Began => (down ??= limited ?? now());
 
   function judgeAnswers(): void {
     const fault = useless.ofService();
@@ -141,21 +141,30 @@ function createStateTracker(clock: Clock): StateTracker {
   }
 
   return {
+    asks: (run) => void asked.add(run),
     answered(run, failure) {
       useless.record(run, failure);
       judgeAnswers();
     },
     failed: (error) => setState({ type: "away", ...beginOutage(), ...wordsOf(error) }),
-    limited: (error) => {
-      limited ??= { ...wordsOf(error), at: clock.now(), since: clock.monotonic() };
-    },
+    limited: (error) => void (limited ??= { ...wordsOf(error), ...now() }),
     forget(run) {
       useless.forget(run);
-      if (state.type === "useless") judgeAnswers();
+      asked.delete(run);
+      if (asked.size > 0) return state.type === "useless" ? judgeAnswers() : undefined;
+      down = null;
+      setState({ type: "unknown" });
     },
     state: current,
     onChange: (listener) => void listeners.push(listener),
   };
+}
+
+type Began = Pick<Down, "at" | "since">;
+
+function unlessLimited(state: ServiceState, limited: Down | null, clock: Clock): ServiceState {
+  if (limited === null || state.type === "away" || state.type === "useless") return state;
+  return clock.monotonic() - limited.since < LIMITED_MS ? state : { type: "away", ...limited };
 }
 
 const wordsOf = ({ message: why, publicMessage: publicWhy, code }: PortError) => ({ why, publicWhy, code });

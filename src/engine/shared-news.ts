@@ -122,8 +122,10 @@ export function createFreezes(store: Pick<AuditLog, "audit"> & ProvenReads): Fre
 
   async function read(): Promise<void> {
     const before = inForce;
-    const { rows, cursor: reached } = await readAfter(store, cursor, FREEZE_KINDS);
-    inForce = freezesAfter(inForce, rows.flatMap(freezeEntries));
+    const { rows, cursor: reached, isCut } = await readAfter(store, cursor, FREEZE_KINDS);
+    // A row that was not read may be a freeze.
+    const unread = isCut ? rows.slice(-1).map(({ seq }) => unknownFreeze(seq)) : [];
+    inForce = freezesAfter(inForce, [...rows.flatMap(freezeEntries), ...unread]);
     cursor = reached;
     for (const row of rows) if (row.type === "forged") reportForged(row.finding);
     if (inForce !== before) for (const listener of listeners) listener();

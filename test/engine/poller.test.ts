@@ -238,45 +238,6 @@ describe("a service that fails", () => {
     expect(guard.pausedMs()).toBe(0);
   });
 
-  test("counts as away once it has answered nothing but 429 for a minute, since the first of them", async () => {
-    const clock = createHandClock();
-    const guard = createServiceBreaker(clock, LIMITS.maxMs);
-    const changes: string[] = [];
-    guard.onChange(() => void changes.push(guard.state().type));
-    const says = (code: string | null): Promise<unknown> =>
-      guard
-        .through(RUN, () => (code === null ? Promise.resolve() : Promise.reject(failure(code))))
-        .catch(() => null);
-    await says(null);
-    const since = clock.monotonic();
-    await says("http_429");
-    await clock.pass(40_000);
-    await says(null);
-    await says("http_429");
-    await clock.pass(59_999);
-    await says("http_429");
-    expect(guard.state()).toEqual({ type: "answers" });
-    await clock.pass(1);
-    expect(guard.state()).toMatchObject({ type: "away", since: since + 40_000, code: "http_429" });
-    expect(guard.isOpen()).toBe(false);
-    await says("http_503");
-    expect(guard.state()).toMatchObject({ type: "away", since: since + 40_000, code: "http_503" });
-    await says("http_429");
-    expect(guard.state()).toMatchObject({ type: "away", code: "http_503" });
-    await says(null);
-    expect(guard.state()).toEqual({ type: "answers" });
-    expect(changes).toEqual(["answers", "answers"]);
-  });
-
-  test("that answers only 429 is reported in its channel and to the monitoring", async () => {
-    const bench = await createBench();
-    const { id } = await bench.withCard();
-    bench.agents.beforeLook = () => Promise.reject(failure("http_429", { retryAfterMs: 60 * 60_000 }));
-    await pass(bench.clock, 80_000);
-    expect((await bench.run(id)).outage).toMatchObject({ until: null });
-    expect(bench.outages.at(-1)).toBe(true);
-  });
-
   test("counts as unusable while most runs get such answers, whatever else fails meanwhile", async () => {
     const clock = createHandClock();
     const guard = createServiceBreaker(clock, LIMITS.maxMs);

@@ -69,6 +69,19 @@ describe("a freeze", () => {
     return bench.flow.openForm.open(click, "approve");
   }
 
+  test("counts everywhere if so many rows are forged that a later one may be unread, and denials still leave", async () => {
+    const { bench, spoil } = await withDecision();
+    spoil(
+      ...Array.from({ length: 300 }, () => rowThatIsNoEntry("freeze-lifted")).flatMap((row) => [
+        ...row,
+        "drop table one",
+      ]),
+    );
+    await bench.flow.freeze.look(BY);
+    expect(await mayApprove(bench)).toMatchObject(frozen);
+    expect(await sentAfter(bench, "deny")).toEqual(["deny"]);
+  });
+
   test("whose entry is spoilt holds after a restart, until a person lifts it", async () => {
     const { bench, spoil } = await withDecision();
     expect(await bench.flow.freeze.freeze(BY, CHANNEL, "it loops")).toMatchObject({ ok: true });

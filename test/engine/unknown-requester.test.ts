@@ -140,6 +140,21 @@ describe("a rule that may apply only because Slack has not answered", () => {
     expect(await submit("go")).toMatchObject({ ok: true });
   });
 
+  test("keeps no one from denying the request, however long Slack does not answer", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy(team(10), { name: "others" });
+    failsFor(bench, (user) => user === REQUESTER);
+    const { id, click } = await bench.withCard();
+    await bench.clock.pass(60 * MIN);
+    await expectWaits(bench, id);
+    const opened = await bench.flow.openForm.open({ ...click, user: APPROVER }, "deny");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    const by = { team: TEAM, user: APPROVER };
+    expect(await bench.flow.submitDecision(by, opened.value.ticket.nonce, "no")).toMatchObject({ ok: true });
+    await bench.clock.pass(3_000);
+    expect(bench.agents.resolved).toMatchObject([{ verdict: "deny", reason: "no" }]);
+  });
+
   test("announces no end", async () => {
     const { bench, id } = await waitingUnder(team(60), others);
     await bench.clock.pass(17 * MIN);

@@ -148,7 +148,8 @@ export async function redactText(
     const verdict = await auditVerdict(audit, [key.publicKey], []);
     if (!verdict.ok) return { tampered: true, words: `${verdictWords(verdict, 0)}\nNothing was erased.` };
     const by = `${userInfo().username} on ${hostname()}`;
-    const words = doneWords(digest, await audit.redact({ digest, reason, by, at: Date.now() }));
+    const redacted = await audit.redact({ digest, reason, by, at: Date.now() });
+    const words = doneWords(digest, redacted, isServer(database));
     return { tampered: false, words: isServer(database) ? `${words}\n${OLD_BYTES}` : words };
   } finally {
     await audit.close();
@@ -158,14 +159,14 @@ export async function redactText(
 const OLD_BYTES =
   "The server's files keep the old bytes until VACUUM FULL rewrites audit_texts, runs and long_texts; it blocks the bots while it runs. The write-ahead log and the standbys keep them until they are recycled.";
 
-function doneWords(digest: string, { entry, runs, again }: Redacted): string {
+function doneWords(digest: string, { entry, runs, again }: Redacted, onServer: boolean): string {
   const deleted =
     runs === 0
       ? ""
       : `\n${runs === 1 ? "1 finished run was" : `${runs} finished runs were`} deleted with it.`;
   return [
     again
-      ? `The text ${digest} was erased before, as audit entry ${entry} records. Only what was left of its bytes was removed.`
+      ? `The text ${digest} was erased before, as audit entry ${entry} records.${onServer ? "" : " What was left of its bytes in the database file is gone now."}`
       : `Erased: the text ${digest}. Audit entry ${entry} records this, and the audit stays intact.${deleted}`,
     "Copies elsewhere are not erased: messages and files in Slack, exports, evidence files, backups.",
   ].join("\n");

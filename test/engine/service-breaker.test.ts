@@ -1,0 +1,65 @@
+// What is known about the service from the answers to all polls.
+
+import { expect, test } from "vitest";
+import { createServiceBreaker } from "#src/engine/service-breaker.ts";
+import { createBench, failure } from "../make/bot.ts";
+import { createHandClock } from "../make/clock.ts";
+import { aRunId } from "../make/run.ts";
+
+const MAX_MS = 5_000;
+const RUN = aRunId();
+
+test("a service counts as away once it has answered nothing but 429 for a minute, since the first of them", async () => {
+  const clock = createHandClock();
+  const guard = createServiceBreaker(clock, MAX_MS);
+  const changes: string[] = [];
+  guard.onChange(() => void changes.push(guard.state().type));
+  const says = (code: string | null): Promise<unknown> =>
+    guard
+      .through(RUN, () => (code === null ? Promise.resolve() : Promise.reject(failure(code))))
+      .catch(() => null);
+  await says(null);
+  const since = clock.monotonic();
+  await says("http_429");
+  await clock.pass(40_000);
+  await says(null);
+  await says("http_429");
+  await clock.pass(59_999);
+  await says("http_429");
+  expect(guard.state()).toEqual({ type: "answers" });
+  await clock.pass(1);
+  expect(guard.state()).toMatchObject({ type: "away", since: since + 40_000, code: "http_429" });
+  expect(guard.isOpen()).toBe(false);
+  await says("http_503");
+  expect(guard.state()).toMatchObject({ type: "away", since: since + 40_000, code: "http_503" });
+  await says("http_429");
+  expect(guard.state()).toMatchObject({ type: "away", code: "http_503" });
+  await says(null);
+  expect(guard.state()).toEqual({ type: "answers" });
+  expect(changes).toEqual(["answers", "answers"]);
+});
+
+test.each(["http_429", "http_503"])(
+  "a service is not known to be away once no run is polled: %s",
+  async (code) => {
+    const clock = createHandClock();
+    const guard = createServiceBreaker(clock, MAX_MS);
+    const other = aRunId();
+    for (const run of [RUN, other])
+      await guard.through(run, () => Promise.reject(failure(code))).catch(() => null);
+    await clock.pass(2 * 60_000);
+    guard.forget(RUN);
+    expect(guard.state().type).toBe("away");
+    guard.forget(other);
+    expect(guard.state()).toEqual({ type: "unknown" });
+  },
+);
+
+test("a service that answers only 429 is reported in its channel and to the monitoring", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  bench.agents.beforeLook = () => Promise.reject(failure("http_429", { retryAfterMs: 60 * 60_000 }));
+  await bench.clock.pass(80_000);
+  expect((await bench.run(id)).outage).toMatchObject({ until: null });
+  expect(bench.outages.at(-1)).toBe(true);
+});
