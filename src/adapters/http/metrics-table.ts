@@ -152,7 +152,7 @@ export const METRICS = [
     name: "service_outage",
     type: "gauge",
     labels: [],
-    help: "1 while the service has been down or unusable for more than a minute.",
+    help: "1 while the service has been down or unusable for more than a minute, or has answered nothing but HTTP 429 for as long.",
   },
   {
     name: "service_circuit_open",
