@@ -49,11 +49,11 @@ export function openSlack(proxies: Proxies | null): SlackConnections {
   return { dispatcher, fetch: through as typeof globalThis.fetch };
 }
 
-/** How long calls rest after a 429 that does not say it in seconds, as Slack's always do (s). */
+/** How long calls wait after a 429 without a number of seconds (s). Slack's own 429 always has one. */
 const USUAL_REST_S = 30;
 const LONGEST_REST_S = 3_600;
 
-/** The SDK reports a 429 without a number of seconds as any other failure, and a post would then count as perhaps made. */
+/** Gives every 429 a number of seconds. Without one, the SDK reports an ordinary failure, after which a post may have been made. */
 function withRetryAfter(answer: Response): Response {
   if (answer.status !== 429) return answer;
   const given = Number.parseInt(answer.headers.get("retry-after") ?? "", 10);

@@ -35,7 +35,7 @@ const FAILED = 2;
 
 answerHelp(USAGE);
 exitOnSignals();
-// `console.log` ignores a full disk, so success would be reported for what nobody can read.
+// `console.log` ignores a full disk. Without this, the command would exit with 0 although its output is lost.
 process.stdout.on("error", (error) => {
   console.error(`The output could not be written: ${error.message}`);
   process.once("exit", () => (process.exitCode ||= FAILED));

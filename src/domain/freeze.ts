@@ -50,7 +50,7 @@ export function freezesAfter(freezes: readonly Freeze[], entries: readonly Freez
 
 /**
  * Returns what counts for an entry about a freeze that is not proven or cannot be read: a freeze everywhere, because no one knows what it
- * froze. If it did not count, whoever spoils the entry of a freeze would lift it.
+ * froze. Otherwise, people could lift a freeze by spoiling its entry.
  */
 export const unknownFreeze = (seq: number): FreezeEntry => ({
   seq,

@@ -115,7 +115,7 @@ type OutagePause = { pass(): Promise<void>; noteRun(run: Run): void };
 function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): OutagePause {
   /** Not due only if no clock is stopped for this cause. After a start, or when a paused run arrives from another replica, one may be. */
   const resuming = createDueWork(true);
-  /** Since when the outage lasts for which all unfinished runs were paused. From then on, only requests that open anew need it. */
+  /** The beginning of the outage for which all unfinished runs are paused. During it, only requests that open later still need a pause. */
   let pausedSince: number | null = null;
 
   async function pass(): Promise<void> {

@@ -205,6 +205,17 @@ describe("an approval of two", () => {
   });
 });
 
+/** A decision whose first answer was lost. */
+async function withLostAnswer() {
+  const bench = await createBench();
+  const answers: DecisionAnswer[] = [{ type: "unsure", why: "timeout" }];
+  bench.agents.answer = () => Promise.resolve(answers.shift() ?? { type: "confirmed" });
+  const card = await bench.withCard();
+  await decide(bench, card, { user: APPROVER });
+  await bench.clock.pass(1_000);
+  return { bench, card };
+}
+
 describe("a decision that waits for the service", () => {
   const awayUntil = (bench: Bench, ms: number): void => {
     const back = bench.clock.now() + ms;
@@ -236,12 +247,7 @@ describe("a decision that waits for the service", () => {
   });
 
   test("is not sent again after a lost answer if its approver lost the right, as it may already hold", async () => {
-    const bench = await createBench();
-    const answers: DecisionAnswer[] = [{ type: "unsure", why: "timeout" }];
-    bench.agents.answer = () => Promise.resolve(answers.shift() ?? { type: "confirmed" });
-    const card = await bench.withCard();
-    await decide(bench, card, { user: APPROVER });
-    await bench.clock.pass(1_000);
+    const { bench, card } = await withLostAnswer();
     bench.people.facts = { kind: "deactivated" };
     await bench.clock.pass(60_000);
     expect(bench.agents.resolved).toHaveLength(1);
@@ -253,12 +259,7 @@ describe("a decision that waits for the service", () => {
   });
 
   test("waits after a lost answer while Slack does not answer, and says so", async () => {
-    const bench = await createBench();
-    const answers: DecisionAnswer[] = [{ type: "unsure", why: "timeout" }];
-    bench.agents.answer = () => Promise.resolve(answers.shift() ?? { type: "confirmed" });
-    const card = await bench.withCard();
-    await decide(bench, card, { user: APPROVER });
-    await bench.clock.pass(1_000);
+    const { bench, card } = await withLostAnswer();
     bench.people.before = () => Promise.reject(failure("timeout"));
     await bench.clock.pass(60_000);
     expect(bench.agents.resolved).toHaveLength(1);

@@ -131,11 +131,14 @@ describe("a freeze", () => {
   });
 });
 
-test.for([
+/** What is sent of a decision while the audit cannot be read in full. */
+const ONLY_DENIALS = [
   ["approve", []],
   ["deny", ["deny"]],
-] as const)(
-  "while what other replicas wrote cannot be read, of a decision to %s leaves: %j",
+] as const;
+
+test.for(ONLY_DENIALS)(
+  "while the rows of other replicas cannot be read, a decision to %s sends %j",
   async ([verdict, leaves]) => {
     const bench = await createBench();
     bench.store.numbersAfter = () => Promise.reject(failure("store_slow"));
@@ -143,11 +146,8 @@ test.for([
   },
 );
 
-test.for([
-  ["approve", []],
-  ["deny", ["deny"]],
-] as const)(
-  "while a row about the end of a decision to %s cannot be read, of that decision leaves: %j",
+test.for(ONLY_DENIALS)(
+  "while a row about the end of a decision to %s cannot be read, the decision sends %j",
   async ([verdict, leaves]) => {
     const { bench, spoil } = await withDecision();
     const before = bench.agents.resolved.length;

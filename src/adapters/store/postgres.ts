@@ -142,7 +142,7 @@ const [INT8, TEXT] = [20, 25];
 
 function parserIn(usual: typeof types) {
   return (oid: number, format?: "text" | "binary"): ((value: string) => unknown) => {
-    // A number beyond 2^53 is not ours. It is read as the nearest one that JavaScript has, and the check of its row reports it.
+    // A number beyond 2^53 becomes the nearest number in JavaScript. We never write one, so the check of its row reports it.
     if (oid === INT8) return Number;
     if (oid === TEXT) return unescaped;
     return usual.getTypeParser(oid, format) as (value: string) => unknown;

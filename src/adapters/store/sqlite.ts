@@ -180,8 +180,8 @@ function adaptStatement(raw: DatabaseSync, sql: string): SqliteStatement {
 }
 
 /**
- * A number beyond 2^53 is read as the nearest one that JavaScript has. We never wrote it, so whoever checks the row reports it; the driver
- * would refuse to read the row. A statement that writes cannot be repeated, so it reads such numbers at once.
+ * Reads a number beyond 2^53 as the nearest number in JavaScript. The driver would refuse the whole row. We never write such a number, so the
+ * check of the row reports it. Only a `select` is tried without this first, because a statement that writes must not run twice.
  */
 function rowsOf(statement: StatementSync, sql: string, values: SQLInputValue[]): unknown[] {
   if (/^\s*select\b/i.test(sql))
