@@ -68,23 +68,22 @@ export function createServiceBreaker(
 ): ServiceBreaker {
   const breaker = createBreaker(clock, slowestProbeMs(maxMs));
   const tracker = createStateTracker(clock);
+  /** The runs that are polled, as far as the service was asked. A late answer about another run is ignored: no later one would correct it. */
+  const asked = new Set<RunId>();
 
   function recordFailure(run: RunId, error: unknown): void {
     if (error instanceof PortError && error.code === PAUSED) return;
     breaker.record(!isOutage(error));
-    if (!(error instanceof PortError)) return;
-    if (isOutage(error)) tracker.failed(error);
-    else if (error.code === ASKED_TO_WAIT) tracker.limited(error);
-    else tracker.answered(run, isUseless(error) ? error : null);
+    if (error instanceof PortError && asked.has(run)) trackFailure(tracker, run, error);
   }
 
   async function through<T>(run: RunId, call: () => Promise<T>): Promise<T> {
     if (!breaker.letsThrough()) throw new CircuitOpenError("the agent service does not answer");
-    tracker.asks(run);
+    asked.add(run);
     try {
       const answer = await call();
       breaker.record(true);
-      tracker.answered(run, null);
+      if (asked.has(run)) tracker.answered(run, null);
       return answer;
     } catch (error) {
       recordFailure(run, error);
@@ -95,7 +94,10 @@ export function createServiceBreaker(
   // `through` is called even while the breaker is open: it then rejects at once, but it is the only occasion for a probe.
   return {
     through,
-    forget: tracker.forget,
+    forget(run) {
+      asked.delete(run);
+      tracker.forget(run, asked.size === 0);
+    },
     pausedMs,
     state: tracker.state,
     isOpen: breaker.isOpen,
@@ -103,8 +105,14 @@ export function createServiceBreaker(
   };
 }
 
-type StateTracker = Pick<ServiceBreaker, "forget" | "state" | "onChange"> & {
-  asks(run: RunId): void;
+function trackFailure(tracker: StateTracker, run: RunId, error: PortError): void {
+  if (isOutage(error)) tracker.failed(error);
+  else if (error.code === ASKED_TO_WAIT) tracker.limited(error);
+  else tracker.answered(run, isUseless(error) ? error : null);
+}
+
+type StateTracker = Pick<ServiceBreaker, "state" | "onChange"> & {
+  forget(run: RunId, wasLast: boolean): void;
   /** `failure`: the reason why the answer is unusable, or null. */
   answered(run: RunId, failure: PortError | null): void;
   failed(error: PortError): void;
@@ -114,8 +122,6 @@ type StateTracker = Pick<ServiceBreaker, "forget" | "state" | "onChange"> & {
 
 function createStateTracker(clock: Clock): StateTracker {
   const useless = createUselessAnswers();
-  /** The runs that are polled, as far as the service was asked about them. */
-  const asked = new Set<RunId>();
   let state: ServiceState = { type: "unknown" };
   const listeners: (() => void)[] = [];
   /** It stays one outage if the service first fails and then answers nonsense, or the other way round. */
@@ -141,17 +147,15 @@ function createStateTracker(clock: Clock): StateTracker {
   }
 
   return {
-    asks: (run) => void asked.add(run),
     answered(run, failure) {
       useless.record(run, failure);
       judgeAnswers();
     },
     failed: (error) => setState({ type: "away", ...beginOutage(), ...wordsOf(error) }),
     limited: (error) => void (limited ??= { ...wordsOf(error), ...now() }),
-    forget(run) {
+    forget(run, wasLast) {
       useless.forget(run);
-      asked.delete(run);
-      if (asked.size > 0) return state.type === "useless" ? judgeAnswers() : undefined;
+      if (!wasLast) return state.type === "useless" ? judgeAnswers() : undefined;
       down = null;
       setState({ type: "unknown" });
     },

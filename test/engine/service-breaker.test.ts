@@ -1,6 +1,7 @@
 // What is known about the service from the answers to all polls.
 
 import { expect, test } from "vitest";
+import { RunId } from "#src/domain/ids.ts";
 import { createServiceBreaker } from "#src/engine/service-breaker.ts";
 import { createBench, failure } from "../make/bot.ts";
 import { createHandClock } from "../make/clock.ts";
@@ -54,6 +55,37 @@ test.each(["http_429", "http_503"])(
     expect(guard.state()).toEqual({ type: "unknown" });
   },
 );
+
+test.each([null, "garbled", "http_429", "http_503"])(
+  "an answer that arrives after its run is no longer polled says nothing: %s",
+  async (code) => {
+    const clock = createHandClock();
+    const guard = createServiceBreaker(clock, MAX_MS);
+    const late = Promise.withResolvers<null>();
+    const call = guard.through(RUN, () => late.promise).catch(() => null);
+    guard.forget(RUN);
+    if (code === null) late.resolve(null);
+    else late.reject(failure(code));
+    await call;
+    await clock.pass(2 * 60_000);
+    expect(guard.state()).toEqual({ type: "unknown" });
+  },
+);
+
+test("late answers about runs that are no longer polled do not hide that the answers about most runs are useless", async () => {
+  const guard = createServiceBreaker(createHandClock(), MAX_MS);
+  await guard.through(RUN, () => Promise.resolve(null));
+  for (let ended = 0; ended < 3; ended += 1) {
+    const late = Promise.withResolvers<null>();
+    const run = RunId(`ended-${ended}`);
+    const call = guard.through(run, () => late.promise);
+    guard.forget(run);
+    late.resolve(null);
+    await call;
+  }
+  await guard.through(RUN, () => Promise.reject(failure("garbled"))).catch(() => null);
+  expect(guard.state()).toMatchObject({ type: "useless", runs: 1 });
+});
 
 test("a service that answers only 429 is reported in its channel and to the monitoring", async () => {
   const bench = await createBench();
