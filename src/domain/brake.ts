@@ -109,8 +109,9 @@ function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   if (state.type === "pending" && wasDenialRefused(approval)) return "refused";
   const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
   const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
-  if (state.type !== "decided" || !isByStop(state.decision))
-    return past.some(({ decision }) => isByStop(decision)) ? "not-confirmed" : null;
+  if (state.type === "closed" && past.some(({ decision }) => isByStop(decision))) return "not-confirmed";
+  // A request that was denied and opened again is for people to decide.
+  if (state.type !== "decided" || !isByStop(state.decision)) return null;
   const { delivery } = state;
   if (delivery.type === "confirmed") return "confirmed";
   // A refused denial of a request that is still listed is undone. Of one that is no longer listed, or whose run is over, nothing more comes.

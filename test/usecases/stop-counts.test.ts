@@ -1,0 +1,48 @@
+// What the message about a stop counts, after the stop's denial did not take effect.
+
+import { expect, test } from "vitest";
+import { deniedByStop } from "#src/domain/brake.ts";
+import type { RunId } from "#src/domain/ids.ts";
+import { type Bench, clickOn, createBench } from "../make/bot.ts";
+import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+
+const NONE = { denied: 0, confirmed: 0, notConfirmed: 0, refused: 0 };
+const BY = { team: TEAM, user: APPROVER };
+
+async function stopped(answer: Bench["agents"]["answer"]) {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  bench.agents.answer = answer;
+  await bench.flow.stopRun.stop(await pressOn(bench, id));
+  await bench.clock.pass(20_000);
+  return { bench, id };
+}
+
+const pressOn = async (bench: Bench, id: RunId) => {
+  const { key: run } = await bench.run(id);
+  return { ...BY, channel: CHANNEL, run };
+};
+
+test("a request that a person decides after the service refused its denial is not counted", async () => {
+  const { bench, id } = await stopped(() => Promise.resolve({ type: "refused", words: "no" }));
+  bench.agents.answer = () => Promise.resolve({ type: "confirmed" });
+  const opened = await bench.flow.openForm.open(clickOn(await bench.run(id)).click, "deny");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "no");
+  await bench.clock.pass(20_000);
+  const run = await bench.run(id);
+  const delivery = { type: "confirmed" };
+  expect(run.approvals[0]?.state).toMatchObject({ decision: { by: BY }, delivery });
+  expect(deniedByStop(run)).toEqual(NONE);
+});
+
+test("a request that changes after the stop is lifted, and so waits again, is not counted", async () => {
+  const busy = { type: "later", afterMs: null, why: "busy", code: "http_503" } as const;
+  const { bench, id } = await stopped(() => Promise.resolve(busy));
+  await bench.flow.stopRun.lift(await pressOn(bench, id));
+  bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "something else" } }]);
+  await bench.clock.pass(20_000);
+  const run = await bench.run(id);
+  expect(run.approvals[0]?.state.type).toBe("pending");
+  expect(deniedByStop(run)).toEqual(NONE);
+});
