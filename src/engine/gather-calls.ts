@@ -71,8 +71,8 @@ type RunFacts = {
 };
 
 export function createGatherCalls(given: Deps): GatherCalls {
-  const deps: Deps = { ...given, change: (key, apply) => unlessUnreadable(given.change(key, apply), null) };
   const runFacts = new Map<RunKey, RunFacts>();
+  const deps = forgetUnreadable(given, runFacts);
   /** The runs that were noted before all runs were read from the store. Null once all runs have been read. */
   let notedBeforeRead: Set<RunKey> | null = new Set();
 
@@ -114,23 +114,35 @@ export function createGatherCalls(given: Deps): GatherCalls {
   };
 }
 
-/** Resolves to `otherwise` if the row of a run cannot be read, so that it does not stop the others. The store reports such rows. */
-async function unlessUnreadable<Value, Otherwise>(
+/** Resolves to null if the row of a run cannot be read, so that it does not stop the others. The store reports such rows. */
+async function nullIfUnreadable<Value>(
   result: Promise<Value>,
-  otherwise: Otherwise,
-): Promise<Value | Otherwise> {
+  onUnreadable = (): void => undefined,
+): Promise<Value | null> {
   try {
     return await result;
   } catch (error) {
-    if (error instanceof PortError && error.code === ROW_UNREADABLE) return otherwise;
-    throw error;
+    if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
+    onUnreadable();
+    return null;
   }
 }
 
-/** Settles the calls of `key` that joined the carrier's message. If the carrier cannot be read, they wait for a later pass. */
+/** A run that cannot be read carries no message. So it is forgotten, and no call joins it again. */
+function forgetUnreadable(given: Deps, runFacts: Map<RunKey, RunFacts>): Deps {
+  return {
+    ...given,
+    change: (key, apply) => nullIfUnreadable(given.change(key, apply), () => void runFacts.delete(key)),
+  };
+}
+
+/**
+ * Settles the calls of `key` that joined the carrier's message. If the carrier cannot be read, its message may never be posted, so they are
+ * posted after all.
+ */
 async function settleWith({ store, change }: Deps, key: RunKey, carrier: RunKey): Promise<void> {
-  const stored = await unlessUnreadable(store.load(carrier), undefined);
-  if (stored !== undefined) await change(key, (run) => settleJoined(run, stored?.run ?? null, carrier));
+  const stored = await nullIfUnreadable(store.load(carrier));
+  await change(key, (run) => settleJoined(run, stored?.run ?? null, carrier));
 }
 
 const hasCalls = (facts: RunFacts | null): boolean =>

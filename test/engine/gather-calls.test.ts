@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { callSlot, callsOf, gatheredSlots, joinCalls } from "#src/domain/call.ts";
-import type { RunId } from "#src/domain/ids.ts";
+import type { RunId, RunKey } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
@@ -190,4 +190,23 @@ describe("waiting requests of a channel", () => {
     await bench.clock.pass(3 * MIN);
     expect(several(bench)).toHaveLength(1);
   });
+
+  test("are called even if the run that was to carry their reminder cannot be read", async () => {
+    const { bench } = await waiting(3);
+    await bench.clock.pass(15 * MIN - 2_000);
+    const [spoilt] = await carrierKeys(bench);
+    const [load, save] = [bench.store.load.bind(bench.store), bench.store.save.bind(bench.store)];
+    bench.store.load = (key) => (key === spoilt ? Promise.reject(failure(ROW_UNREADABLE)) : load(key));
+    bench.store.save = (stored, ...rest) =>
+      stored.run.key === spoilt ? Promise.reject(failure(ROW_UNREADABLE)) : save(stored, ...rest);
+    await bench.clock.pass(3 * MIN);
+    expect(singles(bench).length + 2 * several(bench).length).toBe(2);
+  });
 });
+
+/** The runs in the order in which one is chosen as the carrier. */
+async function carrierKeys({ store }: Bench): Promise<readonly RunKey[]> {
+  const keys: RunKey[] = [];
+  await store.eachRun("unfinished", ({ key }) => void keys.push(key));
+  return keys.toReversed();
+}
