@@ -3,17 +3,13 @@
 import type { Context } from "./domain/context.ts";
 import type { Run } from "./domain/run.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
-import {
-  applyBrakeToRuns,
-  applyPolicyToWaiting,
-  createRetention,
-  releaseHeldBack,
-} from "./engine/change-runs.ts";
+import { applyPolicyToWaiting, createRetention, releaseHeldBack } from "./engine/change-runs.ts";
 import { type CloseOrphans, createCloseOrphans } from "./engine/close-orphans.ts";
 import { type Clock, endedWithin } from "./engine/clock.ts";
 import type { ExecutorDeps } from "./engine/check-before-sending.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import { createSharedNews, type Freezes, type SharedNews } from "./engine/shared-news.ts";
+import { followRuns } from "./engine/follow-runs.ts";
 import { createGatherCalls } from "./engine/gather-calls.ts";
 import { createHealth, type HealthMonitor } from "./engine/health.ts";
 import { createIntegrity, type Integrity } from "./engine/integrity.ts";
@@ -173,11 +169,8 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     queries: createQueries({ ...deps, watch: poller, guard, unreadable, integrity, health, key, figures }),
     start: async () => {
       deps.watchdog.start();
-      // The audit is checked first, so that no decision leaves before the check.
-      for (const part of [integrity, messages.orphans]) await part.start();
-      await loops.pauses.begin();
-      for (const loop of loops.all) loop.start();
-      return claimRuns({ ...deps, engine }, leaseKeeper);
+      const { pauses, all } = loops;
+      return followRuns({ ...engineDeps, orphans: messages.orphans, pauses, loops: all, leaseKeeper });
     },
     policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
@@ -270,20 +263,6 @@ function createUseCases(deps: EngineDeps) {
     closeDispute: createCloseDispute(deps),
     acknowledge: createAcknowledge({ ...deps, release }),
   };
-}
-
-/**
- * Claims the runs with the freezes that the audit has, and resolves to the number of runs. A crash may have kept a freeze from reaching
- * every run, so the brake is applied again.
- */
-async function claimRuns(
-  deps: Pick<BotDeps, "freezes" | "store" | "context" | "log"> & { readonly engine: RunEngine },
-  leaseKeeper: Pick<LeaseKeeper, "start">,
-): Promise<number> {
-  await deps.freezes.refresh();
-  const runs = await leaseKeeper.start();
-  if (deps.freezes.now().length > 0) await applyBrakeToRuns(deps);
-  return runs;
 }
 
 /** Waits at most `ms` for work in progress. Once the leases are handed back, nothing may claim a run. */
