@@ -156,12 +156,11 @@ function applySightings(
     return { item, request, bearer: approvalOfRequest(byServiceId.get(item.id) ?? [], { request, askedAt }) };
   });
   const requests = new Map(listed.map(({ bearer, request }) => [bearer?.id, request]));
+  const unlisted = createUnlisted(snapshot, askedAt);
   const results = run.approvals.map((approval) => {
     const request = requests.get(approval.id);
     const sighting: ApprovalSighting =
-      request === undefined
-        ? unlisted(approval.serviceId, snapshot, askedAt)
-        : { type: "listed", request, askedAt };
+      request === undefined ? unlisted(approval.serviceId) : { type: "listed", request, askedAt };
     return applySighting(approval, sighting, ctx);
   });
   const added = listed.filter(({ bearer }) => bearer === null);
@@ -178,12 +177,20 @@ function applySightings(
   return { approvals, says: noticesOf(results), context };
 }
 
-function unlisted(id: ApprovalId, { status, unreadable }: Snapshot, askedAt: number): ApprovalSighting {
-  if (ending(status) !== null) return { type: "absent", cause: "run-over", askedAt };
-  if (unreadable.some(({ ids }) => ids.includes(id))) return { type: "unreadable", askedAt };
-  return unreadable.some(({ ids }) => ids.length === 0)
-    ? { type: "in-doubt", askedAt }
-    : { type: "absent", cause: "no-longer-listed", askedAt };
+/** The function returns what the snapshot says about an approval that it does not list. */
+function createUnlisted(
+  { status, unreadable }: Snapshot,
+  askedAt: number,
+): (id: ApprovalId) => ApprovalSighting {
+  const isOver = ending(status) !== null;
+  // Collected once, because there may be thousands of approvals and of unreadable items.
+  const unreadableIds = new Set(unreadable.flatMap(({ ids }) => ids));
+  const isInDoubt = unreadable.some(({ ids }) => ids.length === 0);
+  return (id) => {
+    if (isOver) return { type: "absent", cause: "run-over", askedAt };
+    if (unreadableIds.has(id)) return { type: "unreadable", askedAt };
+    return isInDoubt ? { type: "in-doubt", askedAt } : { type: "absent", cause: "no-longer-listed", askedAt };
+  };
 }
 
 export function noticesOf(results: readonly { says: NoticeContent | null }[]): NoticeContent[] {

@@ -175,3 +175,18 @@ describe("the people who decided", () => {
     expect(noticesOf([{ says: null }, { says: said("apr_1") }])).toEqual([said("apr_1")]);
   });
 });
+
+test("an unreadable item is read a few times, however many approvals are not listed", () => {
+  const run = listedRun(...Array.from({ length: 100 }, (_, at) => `apr_${at}`));
+  let reads = 0;
+  const counted: UnreadableItem = {
+    ...item(),
+    get ids() {
+      reads += 1;
+      return [];
+    },
+  };
+  look(run, { unreadable: [counted] }, 2, []);
+  expect(reads).toBeGreaterThan(0);
+  expect(reads).toBeLessThan(10);
+});
