@@ -7,6 +7,7 @@ import type { Person } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
+import { isSameJson } from "../domain/json.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
@@ -131,7 +132,8 @@ export const isDue = (run: Run, effect: Effect, clock: Clock): boolean =>
  */
 async function hasChanged({ store }: ExecutorDeps, { key, approvals }: Run): Promise<boolean> {
   const stored = await store.load(key);
-  return stored !== null && JSON.stringify(stored.run.approvals) !== JSON.stringify(approvals);
+  // The fields of a run in memory may have another order than those of the stored one.
+  return stored !== null && !isSameJson(stored.run.approvals, approvals);
 }
 
 /** Reads the freezes, the policy and the findings of other processes. Resolves to the reason for not sending if they cannot be read. */

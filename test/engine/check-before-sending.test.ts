@@ -201,6 +201,27 @@ test.for(["look at the service", "look at the audit", "mark"])(
   },
 );
 
+test("a denial that the audit does not confirm is a finding at once, even while its card waits for its turn in Slack", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  const provenEntry = bench.store.provenEntry.bind(bench.store);
+  let proofs = 0;
+  bench.store.provenEntry = async (seq) => {
+    const proven = await provenEntry(seq);
+    if (!proven.ok || proven.kept.entry.what !== "decided") return proven;
+    proofs += 1;
+    return { ok: false, fault: "altered", finding: { id: "entry", words: "altered", run: null } };
+  };
+  const turn = Promise.withResolvers<undefined>();
+  bench.chat.waitForTurn = () => turn.promise;
+  const { key: run } = await bench.run(id);
+  await bench.flow.stopRun.stop({ ...BY, channel: CHANNEL, run });
+  await bench.clock.pass(10);
+  expect(proofs).toBe(1);
+  expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);
+  turn.resolve(undefined);
+});
+
 test("a decision that no look lets through is stored as never sent", async () => {
   const bench = await createBench();
   const { id, submit } = await decides(bench, "approve", "go");
