@@ -3,7 +3,7 @@
 
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
-import { deniedByStop } from "../domain/brake.ts";
+import { hasDeniedMoreThan } from "../domain/brake.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect } from "../domain/effect.ts";
@@ -136,7 +136,7 @@ function deniedByNoPerson(run: Run, next: Approval, at: number): AuditEntry[] {
   const decision: Decision | null = next.state.type === "decided" ? next.state.decision : null;
   if (decision === null || decision.by !== null || decision.entry !== undefined) return [];
   const stopped = decision.stoppedBy !== undefined;
-  const kept = !stopped || deniedByStop(run).denied <= STOPPED_TEXTS;
+  const kept = !stopped || !hasDeniedMoreThan(STOPPED_TEXTS, run);
   const about = {
     ...(kept ? aboutRequest(run, next.id, next.request) : {}),
     ...aboutDecision(next.id, decision),

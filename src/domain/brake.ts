@@ -101,6 +101,17 @@ export function deniedByStop(run: Run): {
   };
 }
 
+/** Stops counting at `max`, because it is asked about each of thousands of requests. */
+export function hasDeniedMoreThan(max: number, run: Run): boolean {
+  let denied = 0;
+  for (const approval of run.approvals) {
+    const fate = fateOfDenial(run, approval);
+    if (fate !== null && fate !== "refused") denied += 1;
+    if (denied > max) return true;
+  }
+  return false;
+}
+
 type DenialFate = "under-way" | "confirmed" | "not-confirmed" | "refused";
 
 /** Returns null if the stop did not deny the request. */

@@ -4,7 +4,10 @@ import { describe, expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import type { AuditEntry, KeptEntry } from "#src/audit/entry.ts";
+import { auditOfChange } from "#src/audit/run-diff.ts";
+import { stopRun } from "#src/domain/brake.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
+import { contextAt, listedRun } from "../make/history.ts";
 import { anApproval, aNonce, aRunId, APPROVER, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const shown = (): Promise<boolean> => Promise.resolve(true);
@@ -165,4 +168,19 @@ describe("the head on a card", () => {
     const { id } = await decided(bench);
     expect((await bench.run(id)).approvals[0]).not.toHaveProperty("audited");
   });
+});
+
+test("the entries of a stop take time proportional to the number of its requests", () => {
+  const run = listedRun(...Array.from({ length: 1_000 }, (_, at) => `apr_${at}`));
+  let reads = 0;
+  const stopped = stopRun(run, REQUESTER, contextAt());
+  const approvals = stopped.approvals.map((approval) => ({
+    ...approval,
+    get past() {
+      reads += 1;
+      return approval.past;
+    },
+  }));
+  expect(auditOfChange(run, { ...stopped, approvals }, contextAt())).toHaveLength(1_000);
+  expect(reads).toBeLessThan(200 * approvals.length);
 });
