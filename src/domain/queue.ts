@@ -2,13 +2,13 @@
 
 import { decidersOf } from "./approval-transitions.ts";
 import { type Approval, isUndecided, type Verdict } from "./approval.ts";
-import { endsUnder, ruleOf } from "./applied-rule.ts";
+import { endsAt, endsUnder, ruleOf } from "./applied-rule.ts";
 import { type OpenRefusal, type Person, refusalToDecide, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { isUndelivered, type Undelivered } from "./decision-delivery.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
-import { type PolicyNow, membershipsToLookUp } from "./rule-facts.ts";
+import { isRequesterUnknown, type PolicyNow, membershipsToLookUp } from "./rule-facts.ts";
 import { contextBehind } from "./run-context.ts";
 import { type Run, unreadableNow } from "./run.ts";
 import { type CardMarks, cardMarks, riskRank } from "./text/card-layout.ts";
@@ -107,7 +107,8 @@ function itemOf(run: Run, approval: Approval, { person, channels }: Reader, ctx:
   const may: Verdict[] = refusal === null || refusal.type === "read-first" ? ["approve"] : [];
   if (refusalTo("deny") === null) may.push("deny");
   const held = state.type === "decided" && state.delivery.type === "held" ? state.delivery : null;
-  const expires = held === null ? endsUnder(approval, rule) : null;
+  const ends = isRequesterUnknown(run, approval, ctx) ? endsAt(approval) : endsUnder(approval, rule);
+  const expires = held === null ? ends : null;
   return {
     run,
     approval,

@@ -1,11 +1,13 @@
 // Until Slack says in which groups the requester is, several rules apply together. That is no news, and it ends no request.
 
 import { describe, expect, test } from "vitest";
+import { deadlineOf } from "#src/domain/applied-rule.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import type { Rule, When } from "#src/domain/policy/policy.ts";
+import { queueOf } from "#src/domain/queue.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
-import { APPROVER, REQUESTER, TEAM } from "../make/run.ts";
+import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 const PAY = GroupId("S0PAY");
@@ -166,6 +168,22 @@ describe("a rule that may apply only because Slack has not answered", () => {
     }
     const [approval] = (await bench.run(id)).approvals;
     expect((approval?.calls ?? []).filter(({ says }) => says === "last")).toEqual([]);
+  });
+
+  test("does not set the deadline in the queue, which is the one on the card", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy(team(10), others);
+    const { id } = await bench.withCard();
+    failsFor(bench, () => true);
+    await bench.clock.pass(6 * MIN);
+    const run = await bench.run(id);
+    const person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true } as const;
+    const reader = { user: APPROVER, person, channels: new Set([CHANNEL]) };
+    const { now, monotonic } = bench.clock;
+    const queue = queueOf([run], reader, { policy: bench.policy, now: now(), monotonic: monotonic() });
+    const shown = [...queue.yours, ...queue.others].map(({ deadline }) => deadline);
+    expect(shown).toEqual(run.approvals.map(deadlineOf));
+    expect(shown).toEqual(run.approvals.map(({ since }) => since + 24 * 60 * MIN));
   });
 
   test("expires the request when Slack has answered that it does apply", async () => {
