@@ -76,6 +76,26 @@ describe("a row that is no entry", () => {
   });
 });
 
+describe("bytes in the place of a text", () => {
+  beforeEach(() => {
+    const db = new DatabaseSync(file);
+    db.exec(
+      "drop trigger audit_refuses_update; update audit set entry = x'7b7b', link = x'2b2b' where seq = 3",
+    );
+    db.close();
+  });
+
+  test("are printed as a text with --tampered", async () => {
+    const csv = await audit("export", "--tampered", "--format", "csv");
+    expect(csv.code).toBe(1);
+    expect(csv.out.trim().split("\r\n")).toHaveLength(7);
+    expect(csv.out).toContain('"cannot be read: {{"');
+    const story = await audit("show", "run_7", "--tampered");
+    expect(story.code).toBe(1);
+    expect(story.out).toContain("Entry 3 cannot be read: {{");
+  });
+});
+
 describe.skipIf(!existsSync("/dev/full"))("on a full disk", () => {
   const range = ["--from", "1970-01-01", "--to", "1970-01-02"];
 

@@ -218,7 +218,7 @@ function cells(row: ChainedEntry, { content, context }: Texts): Omit<Cells, keyo
 /** Has what the columns of the table say, and the row's text as it is. */
 function rawCells({ seq, link, text, columns }: ChainedEntry): Partial<Cells> {
   const { at, what, runId, run, approval } = columns;
-  const outcome = `cannot be read: ${text}`;
+  const outcome = `cannot be read: ${asText(text)}`;
   return { number: seq, at: momentWords(at), what, run: runId, "run key": run, approval, outcome, link };
 }
 
@@ -238,6 +238,10 @@ function cellsOfSomeKinds(entry: KeptEntry["entry"]): Pick<Cells, (typeof OF_SOM
   };
 }
 
+/** Whoever tampers with SQLite's file can put bytes in the place of a text. */
+const asText = (value: string | Uint8Array): string =>
+  typeof value === "string" ? value : Buffer.from(value).toString();
+
 // Writes CSV that a spreadsheet can open without running formulas.
 
 /** Matches cells that a spreadsheet would run as a formula. Some spreadsheets fold the full-width signs too (OWASP, CSV Injection). */
@@ -250,7 +254,8 @@ export function csvLine(cells: readonly (string | number | null | undefined)[]):
 function csvCell(cell: string | number | null | undefined): string {
   if (cell === null || cell === undefined) return "";
   if (typeof cell === "number") return String(cell);
-  const inert = FORMULA.test(cell) ? `'${cell}` : cell;
+  const text = asText(cell);
+  const inert = FORMULA.test(text) ? `'${text}` : text;
   return `"${inert.replaceAll("\0", "␀").replaceAll('"', '""')}"`;
 }
 
@@ -274,7 +279,8 @@ export async function showRun(
     const isOfRun = row.columns.runId === run || keys.has(row.columns.run ?? "");
     if (!isOfRun && !kinds.has(row.columns.what)) continue;
     const kept = entryIfReadable(row, tampered);
-    if (kept === null) unreadable.push(`Entry ${row.seq} cannot be read: ${oneLine(row.text, RAW_CHARS)}`);
+    if (kept === null)
+      unreadable.push(`Entry ${row.seq} cannot be read: ${oneLine(asText(row.text), RAW_CHARS)}`);
     else if (isOfRun) ofRun.push(kept);
     if (kept !== null && kinds.has(row.columns.what)) around.push(kept);
   }
