@@ -237,6 +237,15 @@ describe("export", () => {
     expect(readFileSync(out, "utf8")).toBe(written);
   });
 
+  test("writes nothing if the name of its file is empty, as of a variable that is not set", async () => {
+    await write();
+    const before = readdirSync(folder);
+    const { code, out, err } = await audit("export", "--out", "");
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("--out is empty");
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
   test("prints nothing of an audit that was tampered with, and says why, unless asked with --tampered", async () => {
     await write();
     change("delete from audit_texts");

@@ -65,15 +65,19 @@ describe.concurrent("/agent status, list and pending", () => {
     await world.told(ben, "answer:pending", SECRET);
   });
 
-  test("answer that nothing was verified if Slack does not return the memberships", async (context) => {
-    const world = await aWorld(context, { troubled: true });
-    await world.asking(ana, opsAgents, TASK);
-    world.slack.faults.next("users.conversations", { http: 500 });
-    await world.command(cat, opsAgents, "list");
-    const told = await world.until(() => world.ephemeralMessages(cat)[0]);
-    expect(textOf(told)).not.toContain(TASK);
-    expect(idOf(told)).toBe("answer:failed");
-  });
+  test.for(["list", "pending", "status"])(
+    "%s shows nothing, and says that nothing was changed, if Slack does not return the memberships",
+    async (question, context) => {
+      const world = await aWorld(context, { troubled: true });
+      await world.asking(ana, opsAgents, TASK);
+      const { id } = await world.runAt(TASK);
+      world.slack.faults.next("users.conversations", { http: 500 });
+      await world.command(cat, opsAgents, question === "status" ? `status ${id}` : question);
+      const told = await world.until(() => world.ephemeralMessages(cat)[0]);
+      expect(textOf(told)).not.toContain(TASK);
+      expect(idOf(told)).toBe("answer:not-read");
+    },
+  );
 });
 
 describe.concurrent("/agent watch", () => {

@@ -4,6 +4,7 @@
 import type { Freeze } from "../../domain/freeze.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
 import { OPENING, type Run } from "../../domain/run.ts";
+import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { FilledIn } from "../../usecases/start-run.ts";
 import { freezeWords } from "./blocks/brake-blocks.ts";
@@ -50,7 +51,7 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     default: {
       await ack();
       const { type, rest } = line;
-      return deps.answerAt(payload.response_url, await answer(deps, by, { type, rest }));
+      return deps.answerAt(payload.response_url, await answerIfPossible(deps, by, { type, rest }));
     }
   }
 }
@@ -103,6 +104,24 @@ async function openForm(
 }
 
 type Question = { readonly type: Exclude<Subcommand, "run">; readonly rest: string };
+
+/** These change nothing, whatever fails. */
+const READING: readonly Question["type"][] = ["help", "list", "pending", "status"];
+
+async function answerIfPossible(deps: ListenerDeps, by: Asker, question: Question): Promise<Message> {
+  try {
+    return await answer(deps, by, question);
+  } catch (error) {
+    if (!(error instanceof PortError) || !READING.includes(question.type)) throw error;
+    deps.log.warn({ error }, "could not answer a question, because Slack or the database failed");
+    return notRead(deps.command);
+  }
+}
+
+export function notRead(command: string): Message {
+  const text = `Countersign cannot answer this just now, because Slack or its own database did not answer. Nothing was changed. Try again in a minute. If it stays so, tell an admin of Countersign: \`${command} health\` says what works.`;
+  return textAnswer("answer:not-read", text);
+}
 
 async function answer(deps: ListenerDeps, by: Asker, question: Question): Promise<Message> {
   switch (question.type) {

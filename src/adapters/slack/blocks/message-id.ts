@@ -114,6 +114,7 @@ type AnswerName =
   | "report-not-recorded"
   | "not-your-receipt"
   | "failed"
+  | "not-read"
   | "unread-payload"
   | "other-app"
   | "other-team"
