@@ -157,14 +157,14 @@ describe("the message about a stop", () => {
     expect(two).toContain("2 requests still wait");
   });
 
-  test("counts a request that a person denied after the service had refused the denial of the stop", () => {
+  test("does not count a request that a person denied after the service had refused the denial of the stop", () => {
     const decision = { ...denial, by: { team: TEAM, user: APPROVER } };
     const { stoppedBy: _none, ...byPerson } = decision;
     const approval: Approval = {
       ...refused,
       state: { type: "decided", decision: byPerson, delivery: confirmed },
     };
-    expect(shown(stopped(approval))).not.toContain("nothing");
+    expect(shown(stopped(approval))).toContain("This stop has denied nothing so far.");
   });
 
   test("counts nothing once the record was tampered with, since the record can't be believed", () => {
