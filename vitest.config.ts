@@ -125,7 +125,7 @@ export default defineConfig({
           include: IN_WORLDS,
           exclude: PROGRAMS,
           isolate: false,
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           maxConcurrency: 8,
           // Half of the time, they wait at Slack's pace, so more of them fit on the cores. Only a group of its own may have more workers.
           sequence: { groupOrder: 1 },

@@ -18,7 +18,7 @@ import { createSight, type Sight } from "./journey-sight.ts";
 import { createDatabase, type WorldDatabase } from "./world-database.ts";
 
 // A journey takes many round trips, and some wait several seconds on purpose. Therefore journeys run concurrently.
-vi.setConfig({ testTimeout: 60_000, maxConcurrency: 8 });
+vi.setConfig({ testTimeout: 120_000, maxConcurrency: 8 });
 
 export const ana = "U0ANA";
 export const ben = "U0BEN";
