@@ -11,6 +11,8 @@ import { elementsOf, labelOf, modalSays, modalText, type Sight } from "./journey
 const TOO_EARLY = "refusal:being-posted";
 /** The answer if Slack's look-up of the person took too long. This happens on a loaded machine, and people try again. */
 const UNVERIFIED = "refusal:unverified";
+/** The same answer to a command. */
+const COMMAND_UNVERIFIED = "command-refusal:unverified";
 /** The same answer as the error of a field. The form stays open. */
 const NOT_NAMED = refusalWords({ type: "unverified" });
 /** How often a form is submitted again at most. */
@@ -39,7 +41,7 @@ export function createActing(world: World, sight: Sight) {
   }
 
   const timesUnverified = (person: string): number =>
-    sight.privately(person).filter((each) => each.says(UNVERIFIED)).length;
+    sight.privately(person).filter((each) => each.says(UNVERIFIED) || each.says(COMMAND_UNVERIFIED)).length;
 
   /** Starts a run, and waits until it asks for its first approval. */
   async function asking(
