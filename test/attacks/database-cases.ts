@@ -84,8 +84,7 @@ const rows: readonly Row[] = [
       );
       await expectStopped(on);
       // Even if someone else watches it again, Ana still counts as its requester.
-      await on.world.command(cat, on.card.channel, `watch ${on.run}`);
-      const newCard = await on.world.until(() =>
+      const newCard = await on.world.brings([cat, on.card.channel, `watch ${on.run}`], () =>
         on.world
           .posted(on.card.channel)
           .find((each) => each.ts > on.card.ts && buttonsOf(each).includes("Approve")),

@@ -27,17 +27,24 @@ export function createActing(world: World, sight: Sight) {
   const command = (person: string, channel: string, text: string): Promise<ActResult> =>
     acts.command(person, channel, "/agent", text);
 
+  /** Types a command and waits for what it brings. Types it again if Slack could not verify the person. */
+  async function brings<T>(
+    [person, channel, text]: Parameters<typeof command>,
+    found: () => T | undefined | null | false,
+  ): Promise<T> {
+    const refusalsBefore = timesUnverified(person);
+    accepted(await command(person, channel, text));
+    const isRefused = (): boolean => timesUnverified(person) > refusalsBefore;
+    const brought = await sight.until(() => found() || (isRefused() && UNVERIFIED));
+    return brought === UNVERIFIED ? brings([person, channel, text], found) : brought;
+  }
+
   /** Types `/agent run …` and waits for the thread's first message. */
   async function run(person: string, channel: string, task: string): Promise<Message> {
     const before = new Set(sight.posted(channel));
-    const refusalsBefore = timesUnverified(person);
-    accepted(await command(person, channel, `run ${task}`));
-    const opening = await sight.until(
-      () =>
-        sight.posted(channel).find((each) => each.thread === null && !before.has(each)) ??
-        (timesUnverified(person) > refusalsBefore && UNVERIFIED),
+    return brings([person, channel, `run ${task}`], () =>
+      sight.posted(channel).find((each) => each.thread === null && !before.has(each)),
     );
-    return opening === UNVERIFIED ? run(person, channel, task) : opening;
   }
 
   const timesUnverified = (person: string): number =>
@@ -151,6 +158,7 @@ export function createActing(world: World, sight: Sight) {
     });
 
   return {
+    brings,
     command,
     run,
     asking,
