@@ -8,6 +8,9 @@ import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { markSending, applyOutcome } from "#src/domain/apply-outcome.ts";
 import { openingRenderKey } from "#src/domain/render-key.ts";
 
+/** One array, as in the app: after a change of the freezes, the poller applies known answers once more. */
+const NO_FREEZES: Context["freezes"] = [];
+
 /** The same as in `app.ts`. */
 export const context = (now = Date.now()): Context => ({
   now,
@@ -17,7 +20,7 @@ export const context = (now = Date.now()): Context => ({
   nonce: () => Nonce(randomBytes(16).toString("base64url")),
   slowestRetryMs: 15_000,
   policy: BUILT_IN,
-  freezes: [],
+  freezes: NO_FREEZES,
 });
 
 /** `quietMs` is the time since the run's last change. */
