@@ -238,7 +238,7 @@ function cellsOfSomeKinds(entry: KeptEntry["entry"]): Pick<Cells, (typeof OF_SOM
   };
 }
 
-/** Whoever tampers with SQLite's file can put bytes in the place of a text. */
+/** SQLite stores bytes in a text column, too, if someone changes the file by hand. */
 const asText = (value: string | Uint8Array): string =>
   typeof value === "string" ? value : Buffer.from(value).toString();
 
