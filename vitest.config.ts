@@ -117,7 +117,18 @@ const FAULTS = [
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: "sharing", include: SHARING, exclude: PROGRAMS, isolate: false } },
+      {
+        extends: true,
+        // These compute all the time, so more workers than cores would only load and compile the modules more often.
+        test: {
+          name: "sharing",
+          include: SHARING,
+          exclude: PROGRAMS,
+          isolate: false,
+          sequence: { groupOrder: 2 },
+          maxWorkers: availableParallelism(),
+        },
+      },
       {
         extends: true,
         // As test/make/world.ts sets them for a file of its own.

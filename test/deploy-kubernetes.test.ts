@@ -30,13 +30,13 @@ function faultsOf(documents: readonly z.output<typeof Kind>[]): string {
   return typeFaults(lines.join("\n"));
 }
 
-test.each(FOLDERS)("%s matches the types of Kubernetes", { timeout: 60_000 }, (path) => {
+test.each(FOLDERS)("%s matches the types of Kubernetes", (path) => {
   const documents = documentsIn(path);
   expect(documents.length).toBeGreaterThan(2);
   expect(faultsOf(documents)).toBe("");
 });
 
-test("a misspelled field is detected", { timeout: 60_000 }, () => {
+test("a misspelled field is detected", () => {
   const [pod] = documentsIn(FOLDERS[1] ?? "").filter(({ kind }) => kind === "Deployment");
   const text = JSON.stringify(pod).replace("livenessProbe", "livenesProbe");
   expect(faultsOf([Kind.parse(JSON.parse(text))])).toContain("livenesProbe");

@@ -12,12 +12,12 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 let browser: Browser;
 beforeAll(async () => {
   browser = await launchChromium();
-}, 30_000);
+});
 afterAll(() => browser.close());
 
 const SIZES = { wide: { width: 1280, height: 820 }, narrow: { width: 390, height: 780 } };
 
-test.for(Object.entries(SURFACES))("%s", { timeout: 60_000 }, async ([, { path, prepare }]) => {
+test.for(Object.entries(SURFACES))("%s", async ([, { path, prepare }]) => {
   const stage = createStage();
   const thread = prepare(stage.workspace);
   const served = await servePage(stage.parts);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   bot = startBot({ ...world.env, AUDIT_KEY, POLL_MIN_MS: "50", POLL_MAX_MS: "500", LOG_LEVEL: "warn" });
   browser = await launchChromium();
   await bot.ready();
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser.close();

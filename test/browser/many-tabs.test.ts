@@ -58,7 +58,7 @@ test("when the sandbox is back, all tabs are live again, with their drafts", asy
     const composer = tab.getByRole("textbox", { name: "Message #ops-agents" });
     expect(await composer.inputValue()).toBe("half a sentence");
   }
-}, 60_000);
+});
 
 test("a browser without shared workers has a stream for each tab", async () => {
   const window = await on.look.window();
@@ -88,4 +88,4 @@ test("five hundred messages that arrive at once are each drawn once, and the new
   await expect.poll(() => page.evaluate("drawn"), { timeout: 20_000 }).toBe(500);
   const toEnd = "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)";
   expect(await page.evaluate(`${toEnd}(document.querySelector("main [data-scroll]"))`)).toBeLessThan(2);
-}, 60_000);
+});

@@ -24,7 +24,7 @@ let answer: () => Promise<ActResult>;
 
 beforeAll(async () => {
   browser = await launchChromium();
-}, 30_000);
+});
 afterAll(() => browser.close());
 
 beforeEach(async () => {
@@ -294,4 +294,4 @@ test("with five hundred messages, a change touches only the message that changed
   stage.workspace.edit(scene.card, { blocks: decidedCard(), text: "changed" });
   await page.locator(`[id="m-${scene.card.ts}"]`).getByText("Not during the freeze window").waitFor();
   expect(await page.evaluate(untouched)).toBeLessThanOrEqual(1);
-}, 15_000);
+});

@@ -22,34 +22,30 @@ const captions = [
 ];
 
 describe("axe finds no violation", () => {
-  test.for(["service", "scenes", "traffic"])(
-    "in %s, wide and narrow, light and dark",
-    { timeout: 60_000 },
-    async (panel) => {
-      fillTraffic(on.stage.traffic);
-      on.board.service({ key: "rotated", slowMs: 2000, faults: ["x"], vanished: ["run_done"] });
-      on.board.play({ name: "four-eyes", captions, ended: null });
-      const page = await on.look.tab(
-        `${channel}?panel=${panel}`,
-        await on.look.window({ reducedMotion: "reduce" }),
-      );
-      const openAll = `document.querySelectorAll("[data-panel-pane] details").forEach((one) => (one.open = true))`;
-      await page.evaluate(openAll);
-      for (const [width, ended] of [
-        [1280, null],
-        [800, "failed"],
-        [390, null],
-      ] as const) {
-        on.board.play({ name: "four-eyes", captions, ended });
-        await page.setViewportSize({ width, height: 820 });
-        await page.locator(`[data-caption="${ended ?? "playing"}"]`).waitFor();
-        for (const colorScheme of ["light", "dark"] as const) {
-          await page.emulateMedia({ colorScheme });
-          expect(await violations(page), `${width} ${colorScheme}`).toEqual([]);
-        }
+  test.for(["service", "scenes", "traffic"])("in %s, wide and narrow, light and dark", async (panel) => {
+    fillTraffic(on.stage.traffic);
+    on.board.service({ key: "rotated", slowMs: 2000, faults: ["x"], vanished: ["run_done"] });
+    on.board.play({ name: "four-eyes", captions, ended: null });
+    const page = await on.look.tab(
+      `${channel}?panel=${panel}`,
+      await on.look.window({ reducedMotion: "reduce" }),
+    );
+    const openAll = `document.querySelectorAll("[data-panel-pane] details").forEach((one) => (one.open = true))`;
+    await page.evaluate(openAll);
+    for (const [width, ended] of [
+      [1280, null],
+      [800, "failed"],
+      [390, null],
+    ] as const) {
+      on.board.play({ name: "four-eyes", captions, ended });
+      await page.setViewportSize({ width, height: 820 });
+      await page.locator(`[data-caption="${ended ?? "playing"}"]`).waitFor();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await violations(page), `${width} ${colorScheme}`).toEqual([]);
       }
-    },
-  );
+    }
+  });
 
   test.for(["light", "dark"] as const)("in the keyboard help, %s", async (colorScheme) => {
     const page = await on.look.tab(channel, await on.look.window({ colorScheme }));

@@ -27,7 +27,7 @@ const MIXED = [
 ];
 
 describe("several replicas", () => {
-  test("axe finds no violation, wide and narrow, light and dark", { timeout: 60_000 }, async () => {
+  test("axe finds no violation, wide and narrow, light and dark", async () => {
     on.board.service({ replicas: MIXED });
     const page = await on.look.tab(path, await on.look.window({ reducedMotion: "reduce" }));
     for (const width of [1280, 390]) {

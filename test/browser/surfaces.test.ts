@@ -30,7 +30,7 @@ const APP = "U0COUNTERSIGN";
 
 beforeAll(async () => {
   browser = await launchChromium();
-}, 30_000);
+});
 afterAll(() => browser.close());
 
 beforeEach(async () => {

@@ -46,7 +46,7 @@ describe(
   },
 );
 
-test("nothing is duplicated later, either", { timeout: 60_000 }, async () => {
+test("nothing is duplicated later, either", async () => {
   await Promise.all(free.map((lane) => lane.quiet()));
   const broken = lives.flatMap(({ name, witness }) =>
     witness.verdict().broken.map((each) => `${name}: ${each}`),

@@ -46,6 +46,9 @@ export type Carried = {
   sent: Sent | null;
 };
 
+/** An effect with which nothing has happened yet. */
+export const UNTOUCHED = { stage: "waiting", marked: null, outcome: null, asked: null, sent: null } as const;
+
 /** One POST of a decision that left. `disproved`: the service said for sure that it was not applied. */
 export type Sent = {
   readonly approval: ApprovalId;

@@ -180,8 +180,7 @@ function holds(options: WorldOptions, copies: 1 | "a few"): void {
   );
 }
 
-// These take some seconds on a busy machine.
-describe("quiet, once, final and crash hold", { timeout: 60_000 }, () => {
+describe("quiet, once, final and crash hold", () => {
   test("when calls take effect, and reads are out of date, no longer than we wait", () => {
     const lagMs = DECISION_LINGER_MS - 1_000;
     holds({ lateMs: POST_LINGER_MS - 500, lagMs, refusesAll: false }, 1);

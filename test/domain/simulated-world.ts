@@ -25,6 +25,7 @@ import {
   LOOK_BEFORE,
   type LookFate,
   type Sent,
+  UNTOUCHED,
   type WorldOptions,
 } from "./fates.ts";
 import { Learnt } from "./learnt.ts";
@@ -52,6 +53,7 @@ export class SimulatedWorld {
   #arrivals: { readonly at: number; readonly happens: () => void }[] = [];
   #nonces = 0;
   #lives = 0;
+  #planned: { readonly run: Run; readonly now: number; readonly plan: Plan } | null = null;
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -81,8 +83,12 @@ export class SimulatedWorld {
     };
   }
 
+  /** Kept until the run or the time changes, because several laws ask for it after each change. */
   get plan(): Plan {
-    return reconcile(this.run, this.now);
+    const { run, now } = this;
+    if (this.#planned?.run !== run || this.#planned.now !== now)
+      this.#planned = { run, now, plan: reconcile(run, now) };
+    return this.#planned.plan;
   }
 
   /** Advances one effect by one step: look (decisions only), mark, perform, settle. */
@@ -243,15 +249,7 @@ export class SimulatedWorld {
   #pump(): void {
     for (const effect of this.plan.effects) {
       const key = effectKey(effect);
-      if (!this.carried.has(key))
-        this.carried.set(key, {
-          effect,
-          stage: "waiting",
-          marked: null,
-          outcome: null,
-          asked: null,
-          sent: null,
-        });
+      if (!this.carried.has(key)) this.carried.set(key, { effect, ...UNTOUCHED });
     }
   }
 

@@ -107,26 +107,22 @@ test("closings that a person caused are recorded every time", async () => {
   expect(recorded.map(({ entry }) => entry.outcome)).toEqual(Array<string>(8).fill("unwatched"));
 });
 
-test(
-  "a flickering request of a running bot leaves a few entries and a number",
-  { timeout: 60_000 },
-  async () => {
-    const bench = await createBench();
-    const { id } = await bench.withCard();
-    for (let round = 0; round < 20; round += 1) {
-      const content = { action: `ask ${round}` };
-      bench.agents.pending.set(id, round % 2 === 0 ? [] : [{ id: "apr_1", content }]);
-      await bench.clock.pass(30_000);
-    }
-    bench.agents.pending.set(id, []);
-    bench.agents.statuses.set(id, "succeeded");
+test("a flickering request of a running bot leaves a few entries and a number", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  for (let round = 0; round < 20; round += 1) {
+    const content = { action: `ask ${round}` };
+    bench.agents.pending.set(id, round % 2 === 0 ? [] : [{ id: "apr_1", content }]);
     await bench.clock.pass(30_000);
-    const recorded = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
-    expect(recorded.filter(({ entry }) => entry.what === "closed")).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
-    expect(recorded.at(-1)?.entry).toMatchObject({
-      what: "coalesced",
-      times: 11 - MAX_ENTRIES_PER_APPROVAL,
-      runId: id,
-    });
-  },
-);
+  }
+  bench.agents.pending.set(id, []);
+  bench.agents.statuses.set(id, "succeeded");
+  await bench.clock.pass(30_000);
+  const recorded = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
+  expect(recorded.filter(({ entry }) => entry.what === "closed")).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
+  expect(recorded.at(-1)?.entry).toMatchObject({
+    what: "coalesced",
+    times: 11 - MAX_ENTRIES_PER_APPROVAL,
+    runId: id,
+  });
+});

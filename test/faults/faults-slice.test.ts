@@ -31,7 +31,7 @@ let lane: OneProcess;
 beforeAll(async () => {
   writeFileSync(clockFile, "0");
   lane = await startLane((env) => withClock(withKeyFile(env, keyFile), clockFile));
-}, 60_000);
+});
 afterAll(async () => {
   await lane.stop();
   rmSync(folder, { recursive: true });
@@ -44,7 +44,7 @@ async function lived(life: FaultCase, setUpFault: SetUpFault) {
 
 const WELL = { struck: true, stuck: null, broken: [] };
 
-describe("nothing is lost, duplicated or wrongly claimed:", { timeout: 100_000 }, () => {
+describe("nothing is lost, duplicated or wrongly claimed:", () => {
   test.for(WIRE)("%s", async (name) => {
     const life = WIRE_CASES.find((each) => each.name === name);
     if (life === undefined) throw new Error("there is no such case");

@@ -67,7 +67,7 @@ test("without options it prints its address, even beside another sandbox, and le
   expect(await another.end("SIGTERM")).toBe(0);
   expect(one.said()).toContain("has ended");
   expect([...(await one.left()), ...(await another.left())]).toEqual([]);
-}, 30_000);
+});
 
 test("a requested port that is in use is reported, and the sandbox exits with 2", async () => {
   const other = createServer().listen(0, "127.0.0.1");
@@ -79,7 +79,7 @@ test("a requested port that is in use is reported, and the sandbox exits with 2"
   expect(await asked.ended).toBe(2);
   expect(asked.said()).toBe(`Port ${port} is in use. Choose another with --port, or leave the option out.\n`);
   expect(await asked.left()).toEqual([]);
-}, 30_000);
+});
 
 test.for([
   [["--prot", "1"], "Unknown option '--prot'"],
@@ -109,7 +109,7 @@ test("the bot gets the operator's deployment name, run page and approvers", asyn
   expect(shown).toContain("STAGING");
   expect(shown).toMatch(/https:\/\/runs\.example\/run_\w+/);
   expect(shown).toContain("U0BEN");
-}, 40_000);
+});
 
 /** Resolves to the URL of the bot's health page, which only the bot itself prints. */
 async function botOf({ begun, said }: Sandbox): Promise<string> {
@@ -131,7 +131,7 @@ test("a sandbox that is killed ends its bot, too", async () => {
   const bot = await botOf(killed);
   await killed.end("SIGKILL");
   await expect.poll(() => isGone(bot), { timeout: 5_000 }).toBe(true);
-}, 30_000);
+});
 
 /** Resolves to the state of each replica and the URL of its health page. */
 async function replicasAt(url: string): Promise<{ state: string; port: number }[]> {
@@ -141,7 +141,6 @@ async function replicasAt(url: string): Promise<{ state: string; port: number }[
 
 test.for(["SIGINT", "SIGKILL"] as const)(
   "after %s, a sandbox with several replicas leaves no bot behind, not even a paused one, and no server",
-  { timeout: 60_000 },
   async (signal) => {
     const begun = await sandbox("--port", "0", "--postgres", "--replicas", "3");
     const url = READY.exec(await begun.begun())?.[1] ?? begun.said();
@@ -169,4 +168,4 @@ test("a sandbox that fails removes its bot and folder, and prints one line that 
   expect(await isGone(bot)).toBe(true);
   expect(failed.said().slice(before)).toBe("The sandbox failed and has ended: the roof\n");
   expect(await failed.left()).toEqual([]);
-}, 30_000);
+});

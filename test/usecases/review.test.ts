@@ -82,7 +82,7 @@ describe("Review of several", () => {
     expect(new Set(bench.agents.resolved.map(({ approval }) => approval)).size).toBe(100);
     expect(bench.agents.resolved).toHaveLength(100);
     expect(await audited(bench, "decided")).toHaveLength(100);
-  }, 60_000);
+  });
 
   test("decides nothing for the requests that are left open, and each of the others by itself", async () => {
     const bench = await createBench();

@@ -248,7 +248,7 @@ describe("while the store is open, a file that is", () => {
   });
 });
 
-test("kill -9 at any moment loses nothing that was acknowledged", { timeout: 60_000 }, async () => {
+test("kill -9 at any moment loses nothing that was acknowledged", async () => {
   const acknowledged = new Map<RunKey, number>();
   for (const [round, atLeast] of [1, 40, 7, 120, 23].entries()) {
     const { child, lines } = otherProcess("write");

@@ -31,7 +31,6 @@ const last = ({ captions }: Play): string => captions.at(-1)?.text ?? "";
 // The storm takes two minutes, as with Slack, so it has its own file.
 test.for(allScenes.filter(({ name }) => name !== "storm").map(({ name }) => name))(
   '"%s" succeeds with the real bot, and leaves the sandbox in order',
-  { timeout: 60_000 },
   async (name) => {
     const played = await play(name);
     expect(last(played)).not.toContain("failed");

@@ -57,7 +57,7 @@ test("a file that one process uses is refused to another with one line, and is a
   expect(await first.ended).toBe(0);
   expect((await readdir(directory)).toSorted()).toEqual(["state.json", "state.json.gateway"]);
   expect(await service().listens).toBe(true);
-}, 30_000);
+});
 
 test("the lock of a killed process blocks no other", async () => {
   const killed = service();
@@ -66,7 +66,7 @@ test("the lock of a killed process blocks no other", async () => {
   await killed.ended;
   expect(await readdir(directory)).toContain("state.json.lock");
   expect(await service().listens).toBe(true);
-}, 30_000);
+});
 
 test("a lock of a process that has ended is taken over, even if the id now belongs to this process", async () => {
   for (const pid of [await deadPid(), String(process.pid)]) {

@@ -93,7 +93,7 @@ test("a control port is opened on request, and its acts change the service", asy
   expect(await started.exited).toEqual([0, null]);
 });
 
-test("nothing that was answered is lost, however the process ends", { timeout: 60_000 }, async () => {
+test("nothing that was answered is lost, however the process ends", async () => {
   const directory = await mkdtemp(join(tmpdir(), "service-"));
   const state = join(directory, "state.json");
   /** Maps each run to whether its decision was answered, too. */
