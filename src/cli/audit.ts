@@ -35,9 +35,12 @@ const FAILED = 2;
 
 answerHelp(USAGE);
 exitOnSignals();
+let outputError: Error | null = null;
 // `console.log` ignores a full disk. Without this, the command would exit with 0 although its output is lost.
-process.stdout.on("error", (error) => {
-  console.error(`The output could not be written: ${error.message}`);
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  outputError = error;
+  // A reader that ends early, such as `head`, needs no explanation.
+  if (error.code !== "EPIPE") console.error(`The output could not be written: ${error.message}`);
   process.once("exit", () => (process.exitCode ||= FAILED));
 });
 const command = readCommandLine(process.argv.slice(2));
@@ -57,7 +60,7 @@ async function run(command: AuditCommand): Promise<number> {
   try {
     return await execute(command, config.value);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    if (error !== outputError) console.error(error instanceof Error ? error.message : String(error));
     return FAILED;
   }
 }
