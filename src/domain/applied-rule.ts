@@ -8,7 +8,7 @@ import { escalatedMs, withEscalation } from "./escalation.ts";
 import { extendedMs, momentOfAge } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, GroupId, UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
-import { ruleFor } from "./policy/choose-rule.ts";
+import { candidates, ruleFor } from "./policy/choose-rule.ts";
 import { assignParts, type Part, setsOfParts } from "./policy/named-people.ts";
 import { keptRule, type Rule, type RuleRef } from "./policy/policy.ts";
 import {
@@ -29,6 +29,14 @@ import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts"
 export function ruleOf(ctx: PolicyNow, run: Run, approval: Pick<Approval, "request" | "followUp">): Rule {
   return withEscalation(ruleOfRequest(ctx, run, approval.request), approval);
 }
+
+/** Returns each rule that may be the request's own, by what we currently know about the requester, with the people of its stages. */
+export const rulesThatMayApply = (
+  ctx: PolicyNow,
+  run: Run,
+  approval: Pick<Approval, "request" | "followUp">,
+): readonly Rule[] =>
+  candidates(ctx.policy, factsFor(run, approval.request, ctx)).map((rule) => withEscalation(rule, approval));
 
 function ruleOfRequest(ctx: PolicyNow, run: Run, request: Request): Rule {
   return ruleFor(ctx.policy, factsFor(run, request, ctx));

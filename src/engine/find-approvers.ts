@@ -1,11 +1,12 @@
 // Asks Slack who can approve a request. They are counted when its card is posted, so that people do not wait in vain if there are too few.
 
-import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
+import { countKeyOf, ruleOf, rulesThatMayApply } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
 import type { Approval } from "../domain/approval.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
+import type { Called } from "../domain/follow-up.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
 import { assignParts, groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
 import type { Rule } from "../domain/policy/policy.ts";
@@ -121,12 +122,20 @@ export async function findPeople(
   const approval = findApproval(run, effect.approval);
   const call = approval?.calls?.find(({ n }) => n === effect.call);
   if (approval === null || call === undefined) return { type: "gone" };
-  const rule = ruleOf(ctx, run, approval);
-  const { candidates, groups } = await namedBy(rule, people);
   const skipped = peopleToSkip(approval, ctx.monotonic);
-  const remaining = claimerFirst(approval, candidates).filter(({ user }) => !skipped.includes(user));
-  const able = await Promise.all(remaining.map((candidate) => isAble(run, rule, candidate, people)));
-  const users = remaining.filter((_, at) => able[at]).map(({ user }) => user);
+  const calledUnder = async (rule: Rule): Promise<CalledByRule> => {
+    const { candidates, groups } = await namedBy(rule, people);
+    const left = claimerFirst(approval, candidates).filter(({ user }) => !skipped.includes(user));
+    const able = await Promise.all(left.map((candidate) => isAble(run, rule, candidate, people)));
+    return { users: left.filter((_, at) => able[at]).map(({ user }) => user), groups };
+  };
+  const sure = await calledUnder(ruleOf(ctx, run, approval));
+  const isNoOne = sure.users.length + sure.groups.length === 0;
+  // While Slack has not said which rule applies, all hold together, and may leave no one. Someone must hear of the request all the same.
+  const { users, groups } =
+    isNoOne && isRequesterUnknown(run, approval, ctx)
+      ? together(await Promise.all(rulesThatMayApply(ctx, run, approval).map(calledUnder)))
+      : sure;
   if (call.first !== undefined && users.includes(call.first))
     return { type: "people-found", users: [call.first], groups: [], more: 0 };
   // When the time is over, the requester is mentioned as well.
@@ -139,6 +148,13 @@ export async function findPeople(
     more: all.length - shown.length,
   };
 }
+
+type CalledByRule = Pick<Called, "users" | "groups">;
+
+const together = (called: readonly CalledByRule[]): CalledByRule => ({
+  users: [...new Set(called.flatMap(({ users }) => users))],
+  groups: [...new Set(called.flatMap(({ groups }) => groups))],
+});
 
 /** Returns the people who have already approved the request, and the person who has snoozed it. */
 function peopleToSkip(approval: Approval, monotonic: number): readonly UserId[] {
@@ -175,7 +191,7 @@ const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
 async function expand(
   { users, groups, channels }: NamedPeople,
   { membersOf }: PeopleLookup,
-): Promise<{ readonly users: readonly UserId[]; readonly groups: readonly GroupId[] }> {
+): Promise<CalledByRule> {
   const ofGroups = await Promise.all(groups.map((group) => membersOf(group, SHOWN_AGE_MS)));
   const ofChannels = await Promise.all(channels.map((channel) => membersOf(channel, SHOWN_AGE_MS)));
   const few = [...ofGroups, ...ofChannels].filter((members) => members.length <= FEW);

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { deadlineOf } from "#src/domain/applied-rule.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import type { Rule, When } from "#src/domain/policy/policy.ts";
 import { queueOf } from "#src/domain/queue.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
@@ -233,4 +234,15 @@ describe("a group that Slack does not know, and that only a rule for another cha
     expect(bench.agents.resolved).toEqual([]);
     expect((await bench.run(id)).approvals[0]?.state.type).toBe("pending");
   });
+});
+
+test("a reminder calls everyone who may turn out to be able to decide, if no rule leaves anyone for sure", async () => {
+  const bench = await createBench();
+  const followUp = { ...NO_FOLLOW_UP, remind: { afterMs: 10 * MIN, doubles: false, atMost: 1 } };
+  bench.policy = { ...policy, rules: policy.rules.map((rule) => ({ ...rule, followUp })) };
+  failsFor(bench, (user) => user === REQUESTER);
+  const { id } = await bench.withCard();
+  await bench.clock.pass(11 * MIN);
+  const calls = (await bench.run(id)).approvals[0]?.calls ?? [];
+  expect(calls.map(({ who }) => who?.users.toSorted())).toEqual([["U0LEAD", APPROVER].toSorted()]);
 });
