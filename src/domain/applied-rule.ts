@@ -30,13 +30,29 @@ export function ruleOf(ctx: PolicyNow, run: Run, approval: Pick<Approval, "reque
   return withEscalation(ruleOfRequest(ctx, run, approval.request), approval);
 }
 
-/** Returns each rule that may be the request's own, by what we currently know about the requester, with the people of its stages. */
-export const rulesThatMayApply = (
+/**
+ * While Slack has not said in which groups the requester is, returns each rule that may turn out to apply, with the people of its stages.
+ * `ruleOf` combines them until then. Returns an empty list if the rule is known.
+ */
+export function rulesInDoubt(
   ctx: PolicyNow,
   run: Run,
   approval: Pick<Approval, "request" | "followUp">,
-): readonly Rule[] =>
-  candidates(ctx.policy, factsFor(run, approval.request, ctx)).map((rule) => withEscalation(rule, approval));
+): readonly Rule[] {
+  if (!isRequesterUnknown(run, approval, ctx)) return [];
+  const rules = candidates(ctx.policy, factsFor(run, approval.request, ctx));
+  return rules.map((rule) => withEscalation(rule, approval));
+}
+
+/** Returns what to judge a person by: `ruleOf` and `rulesInDoubt`. */
+export const judgingRules = (
+  ctx: PolicyNow,
+  run: Run,
+  approval: Approval,
+): { readonly rule: Rule; readonly inDoubt: readonly Rule[] } => ({
+  rule: ruleOf(ctx, run, approval),
+  inDoubt: rulesInDoubt(ctx, run, approval),
+});
 
 function ruleOfRequest(ctx: PolicyNow, run: Run, request: Request): Rule {
   return ruleFor(ctx.policy, factsFor(run, request, ctx));

@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from "./approval.ts";
 import type { Freeze } from "./freeze.ts";
-import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
+import type { ChannelId, GroupId, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
 import type { Part, Principals } from "./policy/named-people.ts";
 import { hasUnknownGroups } from "./rule-facts.ts";
@@ -44,8 +44,11 @@ export type Refusal =
   | { readonly type: "not-approver"; readonly rule: Rule; readonly requester?: UserId }
   /** The rule requires approvals from certain parts, and this person is in none of the missing ones. */
   | { readonly type: "part-filled"; readonly missing: readonly Part[] }
-  /** A look-up failed, so we cannot say whether the person may decide. `of`: the earlier voters whose look-up failed. */
-  | { readonly type: "unverified"; readonly of?: readonly UserId[] }
+  /**
+   * A look-up failed, so we cannot say whether the person may decide. `of`: the earlier voters whose look-up failed. `requester`: the person
+   * whose groups decide which rule applies, if Slack has not named them.
+   */
+  | { readonly type: "unverified"; readonly of?: readonly UserId[]; readonly requester?: UserId }
   | { readonly type: "already-voted"; readonly decision: Decision }
   /** The approver took the approval back after this card was shown. */
   | { readonly type: "undone" }
@@ -192,22 +195,41 @@ export type DecisionAttempt = {
   readonly monotonic: number;
   /** Fresh facts about those who have approved already, for a rule with parts. A person may have moved to another part since. */
   readonly voters?: readonly Person[];
+  /** `rulesInDoubt` of the request. */
+  readonly inDoubt?: readonly Rule[];
 };
 
 /** Returns null if the person may open the form and submit it. `run` must have passed `applyBrake`, so that it carries the freeze. */
 export function refusalToOpen(
   approval: Approval,
-  { run, rule, by, verdict, monotonic, voters = [] }: DecisionAttempt,
+  attempt: DecisionAttempt,
   seen: { readonly version: number; readonly was: Request | null },
 ): OpenRefusal | null {
-  return (
-    refusalToDecide(by, run, rule) ??
-    refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
-    refusalIfExpired(approval, { run, rule, monotonic, verdict }) ??
-    (verdict === "deny"
-      ? null
-      : (refusalByBrake(run) ?? refusalToApprove(approval, { run, rule, by, voters })))
+  const { run, by, verdict, monotonic, voters = [] } = attempt;
+  return unlessInDoubt(
+    attempt,
+    (rule) =>
+      refusalToDecide(by, run, rule) ??
+      refusalIfNotOpen(approval, seen.version, seen.was, verdict) ??
+      refusalIfExpired(approval, { run, rule, monotonic, verdict }) ??
+      (verdict === "deny"
+        ? null
+        : (refusalByBrake(run) ?? refusalToApprove(approval, { run, rule, by, voters }))),
   );
+}
+
+/**
+ * Returns the refusal under `rule`. If a rule in doubt refuses nothing, the person may be allowed once Slack has answered, so the refusal
+ * says only that.
+ */
+function unlessInDoubt<Refused extends Refusal>(
+  { run, rule, inDoubt = [] }: Pick<DecisionAttempt, "run" | "rule" | "inDoubt">,
+  refusalUnder: (rule: Rule) => Refused | null,
+): Refused | Extract<OpenRefusal, { type: "unverified" }> | null {
+  const isRefusal = (refusal: Refused | null): boolean => refusal !== null && refusal.type !== "read-first";
+  const refusal = refusalUnder(rule);
+  const isSure = inDoubt.every((each) => isRefusal(refusalUnder(each)));
+  return isSure || !isRefusal(refusal) ? refusal : { type: "unverified", requester: run.requester };
 }
 
 /**
@@ -216,13 +238,16 @@ export function refusalToOpen(
  */
 export function refusalToHandle(
   approval: Approval,
-  { run, rule, by, monotonic }: Omit<DecisionAttempt, "verdict">,
+  attempt: Omit<DecisionAttempt, "verdict">,
   seen: { readonly version: number; readonly was: Request | null },
 ): Refusal | null {
-  return (
-    refusalToDecide(by, run, rule) ??
-    refusalIfNotOpen(approval, seen.version, seen.was) ??
-    refusalIfExpired(approval, { run, rule, monotonic })
+  const { run, by, monotonic } = attempt;
+  return unlessInDoubt(
+    attempt,
+    (rule) =>
+      refusalToDecide(by, run, rule) ??
+      refusalIfNotOpen(approval, seen.version, seen.was) ??
+      refusalIfExpired(approval, { run, rule, monotonic }),
   );
 }
 
@@ -270,13 +295,3 @@ function refusalToApprove(
   if (fields > 0) return { type: "not-all-shown", fields };
   return rule.friction.readFirst && !readers.includes(user) ? { type: "read-first" } : null;
 }
-
-/** What the nonce of a button or a modal stands for. */
-export type NonceBinding = {
-  readonly nonce: Nonce;
-  readonly team: TeamId;
-  readonly approval: ApprovalId;
-  readonly version: number;
-  /** The person who opened the modal. Null for a button. */
-  readonly user: UserId | null;
-};

@@ -3,7 +3,7 @@
 //
 // `applyBrake` is called for a run at every save, and again right before an effect begins.
 
-import { ruleOf } from "./applied-rule.ts";
+import { ruleOf, rulesInDoubt } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
@@ -158,6 +158,9 @@ export function refusalToStop(person: Person, run: Run, ctx: PolicyNow): Refusal
 export function refusalToLift(person: Person, run: Run, ctx: PolicyNow): Refusal | null {
   const refusals = rulesFor(run, ctx).map((rule) => refusalToDecide(person, run, rule));
   if (refusals.includes(null)) return null;
+  const inDoubt = run.approvals.flatMap((approval) => rulesInDoubt(ctx, run, approval));
+  if (inDoubt.some((rule) => refusalToDecide(person, run, rule) === null))
+    return { type: "unverified", requester: run.requester };
   return refusals.find((refusal) => refusal?.type === "unverified") ?? refusals[0] ?? { type: "unknown" };
 }
 

@@ -1,6 +1,6 @@
 // What a submitted decision, an undo or an expiry does to an approval. authorization.ts says whether a person may decide.
 
-import { endsAt, partMemberships, ruleOf, ruleRefOf, wasInPart } from "./applied-rule.ts";
+import { endsAt, judgingRules, partMemberships, ruleOf, ruleRefOf, wasInPart } from "./applied-rule.ts";
 import {
   asPast,
   close,
@@ -84,11 +84,12 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   if (isRecorded(approvalBefore, submission)) return ok(before);
   const run = applyBrake(before, ctx);
   const approval = findApproval(run, submission.approval) ?? approvalBefore;
-  const rule = ruleOf(ctx, run, approval);
   const { voters = [] } = submission;
+  const judging = judgingRules(ctx, run, approval);
+  const { rule } = judging;
+  const attempt = { ...judging, run, by, verdict, monotonic: ctx.monotonic, voters };
   const refusal =
-    refusalToOpen(approval, { run, rule, by, verdict, monotonic: ctx.monotonic, voters }, submission) ??
-    refusalOfContent(approval, submission, rule);
+    refusalToOpen(approval, attempt, submission) ?? refusalOfContent(approval, submission, rule);
   if (refusal !== null) return err(refusal);
   const decision = decisionOf(submission, rule, ctx);
   if (verdict === "deny") return ok(replaceApproval(run, withDenial(approval, decision)));

@@ -2,7 +2,7 @@
 
 import { decidersOf } from "./approval-transitions.ts";
 import { type Approval, isUndecided, type Verdict } from "./approval.ts";
-import { endsAt, endsUnder, ruleOf } from "./applied-rule.ts";
+import { endsAt, endsUnder, judgingRules, ruleOf } from "./applied-rule.ts";
 import { type OpenRefusal, type Person, refusalToDecide, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { isUndelivered, type Undelivered } from "./decision-delivery.ts";
@@ -97,12 +97,12 @@ function isYours({ approval, may }: QueueItem, user: UserId): boolean {
 function itemOf(run: Run, approval: Approval, { person, channels }: Reader, ctx: Now): QueueItem {
   const { policy, now, monotonic } = ctx;
   const { request, state, version, waitsSince } = approval;
-  const rule = ruleOf(ctx, run, approval);
+  const { rule, inDoubt } = judgingRules(ctx, run, approval);
   const by = person === null ? null : { ...person, seesChannel: channels.has(run.channel) };
   const refusalTo = (verdict: Verdict): OpenRefusal | null =>
     by === null
       ? { type: "unverified" }
-      : refusalToOpen(approval, { run, rule, by, verdict, monotonic }, { version, was: null });
+      : refusalToOpen(approval, { run, rule, by, verdict, monotonic, inDoubt }, { version, was: null });
   const refusal = refusalTo("approve");
   const may: Verdict[] = refusal === null || refusal.type === "read-first" ? ["approve"] : [];
   if (refusalTo("deny") === null) may.push("deny");

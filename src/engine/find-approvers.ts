@@ -1,6 +1,6 @@
 // Asks Slack who can approve a request. They are counted when its card is posted, so that people do not wait in vain if there are too few.
 
-import { countKeyOf, ruleOf, rulesThatMayApply } from "../domain/applied-rule.ts";
+import { countKeyOf, ruleOf, rulesInDoubt } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
 import type { Approval } from "../domain/approval.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
@@ -132,10 +132,9 @@ export async function findPeople(
   const sure = await calledUnder(ruleOf(ctx, run, approval));
   const isNoOne = sure.users.length + sure.groups.length === 0;
   // While Slack has not said which rule applies, all hold together, and may leave no one. Someone must hear of the request all the same.
+  const inDoubt = isNoOne ? rulesInDoubt(ctx, run, approval) : [];
   const { users, groups } =
-    isNoOne && isRequesterUnknown(run, approval, ctx)
-      ? together(await Promise.all(rulesThatMayApply(ctx, run, approval).map(calledUnder)))
-      : sure;
+    inDoubt.length === 0 ? sure : together(await Promise.all(inDoubt.map(calledUnder)));
   if (call.first !== undefined && users.includes(call.first))
     return { type: "people-found", users: [call.first], groups: [], more: 0 };
   // When the time is over, the requester is mentioned as well.

@@ -4,8 +4,16 @@ import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 import type { Request, Verdict } from "../domain/approval.ts";
 import type { AuditMark, ChainedEntry } from "../domain/audit/hash-chain.ts";
 import type { AuditFault } from "../domain/audit/verify-chain.ts";
-import type { NonceBinding } from "../domain/authorization.ts";
-import type { ApprovalId, ChannelId, MessageTs, Nonce, RunId, RunKey, UserId } from "../domain/ids.ts";
+import type {
+  ApprovalId,
+  ChannelId,
+  MessageTs,
+  Nonce,
+  RunId,
+  RunKey,
+  TeamId,
+  UserId,
+} from "../domain/ids.ts";
 import type { Json } from "../domain/json.ts";
 import type { Precedents } from "../domain/precedent.ts";
 import type { Run } from "../domain/run.ts";
@@ -119,8 +127,14 @@ export type LeaseStore = {
 };
 
 /** A form that was opened: what its nonce stands for, and what the person saw. */
-export type FormTicket = NonceBinding & {
+export type FormTicket = {
+  readonly nonce: Nonce;
   readonly run: RunKey;
+  readonly approval: ApprovalId;
+  readonly version: number;
+  readonly team: TeamId;
+  /** The person who opened the form. Stored forms may hold null, which matches no one. */
+  readonly user: UserId | null;
   readonly verdict: Verdict;
   readonly saw: Request;
   readonly at: number;

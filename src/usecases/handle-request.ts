@@ -2,7 +2,7 @@
 // looked up, the person is looked up again, and the current rule decides. The act and its audit entry are one transaction.
 
 import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
-import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import { applyPolicy, judgingRules, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request } from "../domain/approval.ts";
 import { type Person, type Refusal, refusalToHandle } from "../domain/authorization.ts";
 import { lapseClaims } from "../domain/handling.ts";
@@ -65,8 +65,8 @@ export type MayAct = (
   seen: Pick<Handling, "version" | "was">,
 ) => Refusal | null;
 
-export const mayHandle: MayAct = (approval, { run, rule, by, ctx: { monotonic } }, seen) =>
-  refusalToHandle(approval, { run, rule, by, monotonic }, seen);
+export const mayHandle: MayAct = (approval, { run, by, ctx }, seen) =>
+  refusalToHandle(approval, { ...judgingRules(ctx, run, approval), run, by, monotonic: ctx.monotonic }, seen);
 
 /** Looks up the person, and performs and stores the act. Rejects with PortError if the act could not be stored. */
 export async function handleRequest(

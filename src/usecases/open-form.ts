@@ -6,7 +6,7 @@ import { type Refusal, refusalToOpen } from "../domain/authorization.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import { isFresh } from "../domain/posted-message.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import { applyPolicy, judgingRules, ruleRefOf } from "../domain/applied-rule.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { contextBehind } from "../domain/run-context.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
@@ -111,13 +111,13 @@ export async function openFormForCard(
   const { person, voters, requesterGroups } = await factsAtClick(deps, clicked, click.user);
   const run = applyBrake(withFreshRequester(clicked.run, requesterGroups, ctx), ctx);
   const approval = findApproval(run, clicked.approval.id) ?? clicked.approval;
-  const rule = ruleOf(ctx, run, approval);
+  const judging = { ...judgingRules(ctx, run, approval), run, voters, monotonic };
   const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
-  const mark = ruleRefOf(policy, rule);
+  const mark = ruleRefOf(policy, judging.rule);
   const refusalTo = (verdict: Verdict): Refusal | null =>
     "type" in person
       ? person
-      : refusalToOpen(approval, { run, rule, by: person, verdict, monotonic, voters }, { version, was });
+      : refusalToOpen(approval, { ...judging, by: person, verdict }, { version, was });
   const { verdict, choice, refusal } = asks === "choose" ? choiceAmong(refusalTo) : askedFor(asks, refusalTo);
   const tried = { verdict: choice ? null : verdict, moments: momentsOf(run, approval, { clicked: at }) };
   const mustRead = refusal?.type === "read-first";

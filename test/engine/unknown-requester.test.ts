@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { deadlineOf } from "#src/domain/applied-rule.ts";
+import { refusalToLift } from "#src/domain/brake.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import type { Rule, When } from "#src/domain/policy/policy.ts";
@@ -245,4 +246,58 @@ test("a reminder calls everyone who may turn out to be able to decide, if no rul
   await bench.clock.pass(11 * MIN);
   const calls = (await bench.run(id)).approvals[0]?.calls ?? [];
   expect(calls.map(({ who }) => who?.users.toSorted())).toEqual([["U0LEAD", APPROVER].toSorted()]);
+});
+
+describe("a person who may turn out to be able to decide is told that this is uncertain, not that they may not decide,", () => {
+  async function inDoubt() {
+    const bench = await createBench();
+    bench.policy = policy;
+    const answerAgain = failsFor(bench, (user) => user === REQUESTER);
+    const card = await bench.withCard();
+    const press = async (user: UserId, verdict: "approve" | "deny") => {
+      const opened = await bench.flow.openForm.open({ ...card.click, user }, verdict);
+      return opened.ok ? null : opened.error.refusal;
+    };
+    return { bench, answerAgain, press, ...card };
+  }
+  const UNCERTAIN = { type: "unverified", requester: REQUESTER };
+
+  test("at the click", async () => {
+    const { press, answerAgain } = await inDoubt();
+    expect(await press(APPROVER, "approve")).toEqual(UNCERTAIN);
+    expect(await press(UserId("U0LEAD"), "deny")).toEqual(UNCERTAIN);
+    expect(await press(UserId("U0NOONE"), "approve")).toMatchObject({ type: "not-approver" });
+    answerAgain();
+    expect(await press(APPROVER, "approve")).toBeNull();
+    expect(await press(UserId("U0LEAD"), "approve")).toMatchObject({ type: "not-approver" });
+  });
+
+  test("at the submit", async () => {
+    const { bench, answerAgain, click } = await inDoubt();
+    answerAgain();
+    const submit = await openForm(bench, click);
+    failsFor(bench, (user) => user === REQUESTER);
+    await bench.clock.pass(MIN);
+    expect(await submit("go")).toMatchObject({ ok: false, error: { refusal: UNCERTAIN } });
+    expect(bench.agents.resolved).toEqual([]);
+  });
+
+  test("when they claim the request", async () => {
+    const { bench, click } = await inDoubt();
+    const claimed = await bench.flow.claimRequest.claim({ ...click, user: APPROVER });
+    expect(claimed).toMatchObject({ ok: false, error: { refusal: UNCERTAIN } });
+  });
+
+  test("when they lift a stop", async () => {
+    const { bench, id } = await inDoubt();
+    const run = await bench.run(id);
+    const person = {
+      ...bench.people.facts,
+      team: TEAM,
+      user: APPROVER,
+      kind: "member",
+      seesChannel: true,
+    } as const;
+    expect(refusalToLift(person, run, { policy: bench.policy, now: bench.clock.now() })).toEqual(UNCERTAIN);
+  });
 });

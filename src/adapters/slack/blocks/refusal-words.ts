@@ -60,9 +60,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "not-approver":
       return `The rule \`${ruleName(refusal.rule)}\` does not ${refusal.rule.except === null ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
     case "unverified":
-      if (refusal.of !== undefined)
-        return `Slack could not confirm just now that ${refusal.of.map((user) => `<@${user}>`).join(", ")}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;
-      return "Slack could not confirm just now that you may decide this. Nothing was sent. Try again in a moment.";
+      return unverifiedWords(refusal);
     case "already-voted":
       return `You already approved this, ${when(refusal.decision)}. Others must approve it too. Nothing was sent. You can still deny it.`;
     case "part-filled":
@@ -90,6 +88,14 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "reason-too-long":
       return `Too long: ${count(refusal.chars)} characters. The limit is 3,000.`;
   }
+}
+
+function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified" }>): string {
+  if (of !== undefined)
+    return `Slack could not confirm just now that ${of.map((user) => `<@${user}>`).join(", ")}, who approved before, may still approve. Nothing was sent. Try again in a moment.`;
+  if (requester !== undefined)
+    return `Slack could not say just now which user groups <@${requester}> is in, so Countersign does not know which rule applies. Nothing was sent. Try again in a moment. If it stays like this, tell the people who operate Countersign: a group in the policy may be gone.`;
+  return "Slack could not confirm just now that you may decide this. Nothing was sent. Try again in a moment.";
 }
 
 function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): string {
@@ -212,6 +218,8 @@ export function refusalPlain(refusal: Refusal): string {
   if (refusal.type === "not-approver") return "The rule does not list you. Nothing was sent.";
   if (refusal.type === "already-voted")
     return "You already approved this. Others must approve it too. Nothing was sent. You can still deny it.";
+  if (refusal.type === "unverified" && refusal.requester !== undefined)
+    return "Slack could not say just now which user groups the requester is in, so Countersign does not know which rule applies. Nothing was sent. Try again in a moment.";
   if (refusal.type === "unverified" && refusal.of !== undefined)
     return "Slack could not confirm just now that everyone who approved before may still approve. Nothing was sent. Try again in a moment.";
   return refusalWords(refusal);

@@ -23,7 +23,11 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   deactivated: [{ type: "deactivated" }],
   "not-in-channel": [{ type: "not-in-channel" }],
   "not-approver": [{ type: "not-approver", rule: { ...BUILT_IN_RULE, name: "production" } }],
-  unverified: [{ type: "unverified" }, { type: "unverified", of: [CLEO] }],
+  unverified: [
+    { type: "unverified" },
+    { type: "unverified", of: [CLEO] },
+    { type: "unverified", requester: CLEO },
+  ],
   "part-filled": [
     {
       type: "part-filled",
