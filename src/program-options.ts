@@ -27,7 +27,7 @@ export function refuseArguments(usage: string): void {
   process.exit(2);
 }
 
-/** A signal ends a command by an exit, so that what it must not leave behind is removed. Once the command is done, its exit code stays. */
+/** A signal makes a command exit in the normal way, so that its temporary files are removed. Once the command is done, its exit code stays. */
 export function exitOnSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.once(signal, () => process.exit(process.exitCode ?? 2));

@@ -39,7 +39,7 @@ async function startOrExit(): Promise<void> {
   try {
     await startApp(config, log, (begun) => (app = begun));
   } catch (error) {
-    // A stop closes the parts under a start that is under way.
+    // A stop during the start closes parts that the start uses, so the start fails.
     if (isStopping) return;
     log.debug({ error }, "the start failed");
     const words = withoutKept(error instanceof Error ? error.message : String(error));

@@ -125,7 +125,7 @@ function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   if (state.type !== "decided" || !isByStop(state.decision)) return null;
   const { delivery } = state;
   if (delivery.type === "confirmed") return "confirmed";
-  // A refused denial of a request that is still listed is undone. Of one that is no longer listed, or whose run is over, nothing more comes.
+  // A refused denial of a request that is still listed is undone. If the request is no longer listed, or its run is over, nothing follows the refusal.
   const isOver = isFinal(delivery) || (delivery.type === "refused" && (delivery.absent || !isWatched(run)));
   return isOver ? "not-confirmed" : "under-way";
 }

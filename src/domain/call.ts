@@ -98,7 +98,7 @@ export function fateOf({ approval, call }: CallIn): Fate {
   }
 }
 
-/** Returns whether the call still says what is so: people can decide what it asks for, or the time that it calls over ended the request. */
+/** Returns whether what the call says is still true: people can decide the request, or its time ended it, as the call says. */
 export function isCurrent({ approval, call }: CallIn): boolean {
   const isNewest = (says: (call: Call) => boolean): boolean => approval.calls?.findLast(says)?.n === call.n;
   if (call.says === "over") return endedByTime({ approval, call }) && isNewest(({ says }) => says === "over");

@@ -213,7 +213,7 @@ async function readBook(
 
 /** Approvals must wait for it, although this release cannot say what was found. */
 function unreadableFinding(seq: number): Finding {
-  const words = `audit entry ${seq}: a newer release of Countersign found tampering, and this one cannot read what`;
+  const words = `audit entry ${seq}: a newer release of Countersign found tampering, and this release cannot read what it found`;
   return { id: `unreadable ${seq}`, words, run: null };
 }
 

@@ -113,7 +113,7 @@ function serviceLostSince(guard: Deps["guard"]): ReturnType<LostSince> {
 type OutagePause = { pass(): Promise<void>; noteRun(run: Run): void };
 
 function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): OutagePause {
-  /** Not due only if no clock is stopped for this cause. After a start, or when a paused run arrives from another replica, one may be. */
+  /** Due while a clock may be stopped for this cause: also after a start, and when a paused run arrives from another replica. */
   const resuming = createDueWork(true);
   /** The beginning of the outage for which all unfinished runs are paused. During it, only requests that open later still need a pause. */
   let pausedSince: number | null = null;

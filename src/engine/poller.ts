@@ -219,7 +219,7 @@ async function fetchOnce(deps: Deps, entry: Entry): Promise<FetchedRun | Failure
 function noteFailure({ log }: Deps, entry: Entry, error: unknown, what: string): Failure | null {
   entry.failures += 1;
   if (error instanceof PortError) return { error, what };
-  log.error({ run: entry.key, error }, "a look at a run failed");
+  log.error({ run: entry.key, error }, "a poll of a run failed");
   return null;
 }
 

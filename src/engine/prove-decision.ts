@@ -80,7 +80,7 @@ async function disproveVote(
     return `audit entry ${seq} says something else`;
   const settled = await settledAfter(audit, vote, [seq, run.key, approval.id]);
   const end = settled.find((later) => later.entry.refers === seq && endsDecision(later.entry.outcome));
-  return end === undefined ? null : `by audit entry ${end.seq} it is over: ${end.entry.outcome}`;
+  return end === undefined ? null : `audit entry ${end.seq} says that it is over: ${end.entry.outcome}`;
 }
 
 /** A row that cannot be read keeps an approval back, because it may say that the approval was taken back. It must not stop a denial. */

@@ -1,5 +1,5 @@
-// Settles marks that nothing will settle any more: the store says that an effect is under way, and this process, which holds the run, is not
-// executing it. A process died, the answer to the commit of the mark was lost, or it came too late.
+// Settles marks that nothing else will settle: the store says that an effect is under way, and this process, which holds the run, is not
+// executing it. A process died, the answer to the commit of the mark was lost, or that answer came too late.
 
 import { recover, settleMarks } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";

@@ -102,7 +102,7 @@ async function firstAfter(store: Deps["store"], first: number, at: number): Prom
   let high = ((await store.auditEnd())?.seq ?? first - 1) + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    // The column, because an entry that cannot be read has a moment, too.
+    // This reads the column, because an entry that cannot be read has a time there too.
     const [row] = await store.auditRows(middle - 1, 1);
     if (row?.seq === middle && row.columns.at < at) low = middle + 1;
     else high = middle;

@@ -140,7 +140,7 @@ export async function openFormForCard(
 async function factsAtClick(deps: DecideDeps, { run, approval }: ClickedCard, user: UserId) {
   const sets = membershipsToLookUp(run, approval, deps.context());
   const query = { sets, maxAgeMs: CLICK_AGE_MS };
-  // Only with parts it matters at a click whether earlier approvers have moved.
+  // At a click, it matters only for a rule with parts whether earlier approvers have moved.
   const users = approval.appliedRule.rule.parts.length === 0 ? [] : votersOf(approval.votes);
   const [person, voters, requesterGroups] = await Promise.all([
     lookUp(deps, run, { ...query, user }),

@@ -119,7 +119,7 @@ async function answerIfPossible(deps: ListenerDeps, by: Asker, question: Questio
 }
 
 export function notRead(command: string): Message {
-  const text = `Countersign cannot answer this just now, because Slack or its own database did not answer. Nothing was changed. Try again in a minute. If it stays so, tell an admin of Countersign: \`${command} health\` says what works.`;
+  const text = `Countersign cannot answer this just now, because Slack or its own database did not answer. Nothing was changed. Try again in a minute. If this keeps happening, tell an admin of Countersign. \`${command} health\` shows what works.`;
   return textAnswer("answer:not-read", text);
 }
 

@@ -100,7 +100,7 @@ function writeSeed(file: string, seed: string, database: string): void {
 
 const ROOT = 0;
 
-/** If root runs the command, the bot's user must still be able to read the key. SQLite gives its files away in the same way. */
+/** If root runs the command, the bot's user must still be able to read the key. SQLite does the same for its files. */
 function giveToOwner(opened: number, database: string): void {
   const owner = statSync(database, { throwIfNoEntry: false });
   if (process.getuid?.() !== ROOT || owner === undefined || owner.uid === ROOT) return;
@@ -115,7 +115,7 @@ export function readAuditKey(database: string): AuditKey | null {
 
 const nextKeyFile = (database: string): string => `${auditKeyFile(database)}.next`;
 
-/** The file that keeps a replaced key, because a back-up from before needs it. */
+/** The file that keeps a replaced key, because a back-up from before the rotation needs it. */
 export const keptKeyFile = (database: string, { id }: AuditKey): string => `${auditKeyFile(database)}.${id}`;
 
 /**

@@ -102,7 +102,7 @@ export function readCommandLine(args: readonly string[]): AuditCommand | string 
   const [name, ...rest] = positionals;
   const option = Object.keys(values).find((each) => TAKES[name ?? ""]?.includes(each) === false);
   if (option !== undefined) return `${name} does not take --${option}`;
-  if (values.out === "") return "--out is empty. Name a file, or leave it out";
+  if (values.out === "") return "--out is empty. Name a file, or omit --out";
   const sources = { publicKeys: values["public-key"] ?? [], archives: values.archive ?? [] };
   switch (name) {
     case "verify":

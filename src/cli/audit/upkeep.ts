@@ -188,7 +188,7 @@ export async function rotateKeys({ database, key }: Where, newKey: NewKey | null
         "AUDIT_KEY is set, so give the new key in a file too: --new-key FILE. To make one: openssl rand -base64 32 > FILE",
       );
     const keys = await rotateKeyBeside(database, Date.now());
-    const kept = `The old key stays in ${keptKeyFile(database, keys.from)}, because back-ups from before need it. Delete it with the last of them.`;
+    const kept = `The old key stays in ${keptKeyFile(database, keys.from)}, because back-ups from before the rotation need it. Delete it when you delete the last of them.`;
     return rotatedWords(keys, [
       `The new key is in ${auditKeyFile(database)}. Keep a copy of it elsewhere.`,
       kept,
@@ -204,7 +204,7 @@ export async function rotateKeys({ database, key }: Where, newKey: NewKey | null
     return `The key in ${newKey.file}, ${keys.to.id}, already signs the audit, so nothing was changed. Set AUDIT_KEY to it before you start the bot.`;
   return rotatedWords(keys, [
     `Set AUDIT_KEY to the key in ${newKey.file} before you start the bot.`,
-    "Keep the old key as long as you keep back-ups from before: without it, they cannot be restored.",
+    "Keep the old key as long as you keep back-ups from before the rotation: they cannot be restored without it.",
   ]);
 }
 

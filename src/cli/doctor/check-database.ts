@@ -41,7 +41,7 @@ const TODOS: readonly (readonly [RegExp, string])[] = [
 const OWN_KEY = "Put the right file there, readable and writable by this user.";
 const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor and npm run audit do.";
 const LOST =
-  "Restore a backup, or check DATABASE_URL: the next start would create an empty database. If you want an empty one, move the key away.";
+  "Restore a backup, or check DATABASE_URL: the next start would create an empty database. If you want an empty database, move the key file to another folder.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
 const REACH_SERVER = "Check DATABASE_URL, and that the server accepts this machine and this user.";
 const SAFE_SERVER =

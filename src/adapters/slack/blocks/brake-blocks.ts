@@ -227,11 +227,11 @@ export function freezeNotification({ entry }: KeptEntry, command: string): Messa
 
 /** Says who froze what, in Slack's markup, for an answer or a refusal. */
 export function freezeWords({ by, channel, at, why, entry }: Freeze): string {
-  if (by === UNKNOWN_PERSON) return `A freeze that counts everywhere, ${unprovenWords(entry)}`;
+  if (by === UNKNOWN_PERSON) return `Everything counts as frozen, ${unprovenWords(entry)}`;
   const where = channel === null ? "everything" : `<#${channel}>`;
   const when = `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} at {time}|${new Date(at).toISOString()}>`;
   return `<@${by}> froze ${where}, ${when}${why === "" ? "" : `: ${escaped(oneLine(why, WHY_CHARS))}`}`;
 }
 
 const unprovenWords = (entry: number): string =>
-  `because Countersign cannot prove or read audit entry ${entry}, which says what is frozen`;
+  `because audit entry ${entry}, which says what is frozen, cannot be verified or read`;

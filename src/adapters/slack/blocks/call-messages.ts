@@ -130,7 +130,7 @@ function overMeaning(fate: Fate): string {
   if (fate === "deny") return "No one decided in time, so the agent is told that it may not do this.";
   return fate === "closed"
     ? "No one decided in time, and nothing is sent. The service may still be waiting: decide it there, or ask for it again."
-    : "No one decided here in time. The card says what became of the denial by the policy.";
+    : "No one decided here in time. The card says whether the policy's denial took effect.";
 }
 
 const reviewActions = (run: Run, { id }: Approval, { n }: Call): Block =>

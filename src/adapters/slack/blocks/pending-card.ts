@@ -215,12 +215,12 @@ export function tooFewApproversWords(
 ): string {
   const guests = selfApproval ? "Guests" : "The requester, guests";
   if (grows)
-    return `${guests}, apps and people from other workspaces can't approve it. Invite full members to this channel.`;
+    return `${guests}, apps and people from other workspaces can't approve it. Invite full members to the run's channel.`;
   const otherwise =
     expiry === null
       ? "Until then, the request waits."
       : `Otherwise, the request ${expiry.outcome === "deny" ? "is denied" : "closes"} at its deadline.`;
-  return `The rule names too few people who can approve it. ${guests}, people from other workspaces and people outside this channel can't. Add someone to the group or channel that the rule names, or change the policy. ${otherwise}`;
+  return `The rule names too few people who can approve it. ${guests}, people from other workspaces and people outside the run's channel can't. Add someone to the group or channel that the rule names, or change the policy. ${otherwise}`;
 }
 
 // The buttons that decide an approval. They are the same on its card and on its line in a digest.

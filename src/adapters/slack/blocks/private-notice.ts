@@ -61,7 +61,7 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
       return {
         title: "Your decision is not sent again",
         ending: ". ",
-        rest: "It was sent once, and the answer was lost. It no longer counts here; its card says why. Look up in the agent service whether it took effect.",
+        rest: "It was sent once, and the answer was lost. It no longer counts here; its card says why. Check in the agent service whether it took effect.",
       };
     case "decision-unconfirmed":
       return {
@@ -215,7 +215,7 @@ function voidWords(cause: VoidCause): string {
     case "voter-may-not":
       return "you are no longer allowed to decide this. Others can, on its card.";
     case "rule-changed":
-      return "it no longer meets the rule, because the policy or an approver's groups changed. If you still may, approve again on its card.";
+      return "it no longer meets the rule, because the policy or an approver's groups changed. If you are still allowed to, approve the request again on its card.";
     case "others-needed":
       return "it now has too few approvals. Yours still counts; the card waits for others.";
     case "stopped":

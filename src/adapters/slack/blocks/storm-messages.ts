@@ -36,7 +36,9 @@ export function digestMessage(run: Run, page: number): Message {
       person(run.requester),
     ),
     ...mentions(run, lines),
-    ...(brake === null ? [] : [line(span(`${brake}: nothing can be approved.`))]),
+    ...(brake === null
+      ? []
+      : [line(span(`${brake}: requests can be denied, but not approved until it is lifted.`))]),
     ...decidedLine(run, page),
   );
   return withId("digest:waiting", {

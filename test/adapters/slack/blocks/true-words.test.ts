@@ -115,7 +115,9 @@ describe("the message about an expiry", () => {
   test("leaves it to the card what became of a denial that the service did not confirm", () => {
     for (const type of ["elsewhere", "refused"] as const) {
       expect(shown(ended({ type, words: "no" }))).toContain("Time is up for this request");
-      expect(shown(ended({ type, words: "no" }))).toContain("The card says what became of the denial");
+      expect(shown(ended({ type, words: "no" }))).toContain(
+        "The card says whether the policy's denial took effect",
+      );
     }
   });
 
