@@ -222,14 +222,14 @@ export function refusalToOpen(
  * Returns the refusal under `rule`. If a rule in doubt refuses nothing, the person may be allowed once Slack has answered, so the refusal
  * says only that.
  */
-function unlessInDoubt<Refused extends Refusal>(
+export function unlessInDoubt<Refused extends Refusal>(
   { run, rule, inDoubt = [] }: Pick<DecisionAttempt, "run" | "rule" | "inDoubt">,
   refusalUnder: (rule: Rule) => Refused | null,
 ): Refused | Extract<OpenRefusal, { type: "unverified" }> | null {
   const isRefusal = (refusal: Refused | null): boolean => refusal !== null && refusal.type !== "read-first";
   const refusal = refusalUnder(rule);
-  const isSure = inDoubt.every((each) => isRefusal(refusalUnder(each)));
-  return isSure || !isRefusal(refusal) ? refusal : { type: "unverified", requester: run.requester };
+  const isSure = !isRefusal(refusal) || inDoubt.every((each) => isRefusal(refusalUnder(each)));
+  return isSure ? refusal : { type: "unverified", requester: run.requester };
 }
 
 /**

@@ -120,7 +120,9 @@ function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   if (state.type === "pending" && wasDenialRefused(approval)) return "refused";
   const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
   const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
-  if (state.type === "closed" && past.some(({ decision }) => isByStop(decision))) return "not-confirmed";
+  const last = past.at(-1);
+  if (state.type === "closed" && last?.cause === state.cause && isByStop(last.decision))
+    return "not-confirmed";
   // A request that was denied and opened again is for people to decide.
   if (state.type !== "decided" || !isByStop(state.decision)) return null;
   const { delivery } = state;

@@ -102,6 +102,9 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
     { rule, monotonic: ctx.monotonic },
     (vote) => validities.get(vote) ?? "unverified",
   );
+  const voids = approved.ok && approved.value.past.length > approval.past.length;
+  // A rule that may not apply voids no vote.
+  if (voids && judging.inDoubt.length > 0) return err({ type: "unverified", requester: run.requester });
   return approved.ok
     ? ok(withNotices(replaceApproval(run, approved.value), approval, approved.value, ctx))
     : approved;

@@ -133,8 +133,7 @@ export async function findPeople(
   const isNoOne = sure.users.length + sure.groups.length === 0;
   // While Slack has not said which rule applies, all hold together, and may leave no one. Someone must hear of the request all the same.
   const inDoubt = isNoOne ? rulesInDoubt(ctx, run, approval) : [];
-  const { users, groups } =
-    inDoubt.length === 0 ? sure : together(await Promise.all(inDoubt.map(calledUnder)));
+  const { users, groups } = inDoubt.length === 0 ? sure : together(await anyOf(inDoubt.map(calledUnder)));
   if (call.first !== undefined && users.includes(call.first))
     return { type: "people-found", users: [call.first], groups: [], more: 0 };
   // When the time is over, the requester is mentioned as well.
@@ -149,6 +148,13 @@ export async function findPeople(
 }
 
 type CalledByRule = Pick<Called, "users" | "groups">;
+
+/** Leaves out what Slack refuses to say, such as the members of a group that is gone. Rejects only if Slack says nothing at all. */
+async function anyOf(asked: readonly Promise<CalledByRule>[]): Promise<readonly CalledByRule[]> {
+  const settled = await Promise.allSettled(asked);
+  const answers = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  return answers.length > 0 ? answers : Promise.all(asked);
+}
 
 const together = (called: readonly CalledByRule[]): CalledByRule => ({
   users: [...new Set(called.flatMap(({ users }) => users))],

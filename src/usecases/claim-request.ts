@@ -2,7 +2,8 @@
 // the time to decide.
 
 import type { Approval } from "../domain/approval.ts";
-import { type Person, type Refusal, refusalToDecide } from "../domain/authorization.ts";
+import { judgingRules } from "../domain/applied-rule.ts";
+import { type Person, type Refusal, refusalToDecide, unlessInDoubt } from "../domain/authorization.ts";
 import {
   claim,
   claimOf,
@@ -161,7 +162,10 @@ function handItOver(
   { form, to, taker }: HandingOver,
 ): ReturnType<Act> {
   if (taker === null || to === null) return err({ type: "cannot-take-over", to: null, why: "unknown" });
-  const refusal = to === from ? null : "type" in taker ? taker : refusalToDecide(taker, run, rule);
+  const judging = { ...judgingRules(ctx, run, approval), run };
+  const mayNot = (): Refusal | null =>
+    "type" in taker ? taker : unlessInDoubt(judging, (each) => refusalToDecide(taker, run, each));
+  const refusal = to === from ? null : mayNot();
   if (refusal !== null) return err({ type: "cannot-take-over", to, why: refusal.type });
   const handed = handOver(approval, { from, to, form, rule }, ctx);
   if (!handed.ok) return handed;

@@ -7,12 +7,17 @@ import { liftStop, refusalToLift, refusalToStop, rulesFor, stopRun } from "../do
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { type Freeze, freezeIn } from "../domain/freeze.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
-import { setsOfRule } from "../domain/rule-facts.ts";
+import {
+  hasUnknownGroups,
+  membershipsToLookUp,
+  setsOfRule,
+  withFreshRequester,
+} from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { applyBrakeToRuns } from "../engine/change-runs.ts";
 import type { Freezes } from "../engine/shared-news.ts";
-import { lookUp, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
+import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import type { EventLog } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
@@ -81,8 +86,13 @@ async function brake(
   const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);
   if (key === null || run === null || run.team !== team || run.channel !== channel)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, press, { step });
-  const person = await personFor(deps, run, user, maxAgeMs);
-  const refusal: Refusal | null = "type" in person ? person : refusalTo(person, run, deps.context());
+  const [person, requesterGroups] = await Promise.all([
+    personFor(deps, run, user, maxAgeMs),
+    hasUnknownGroups(run) ? lookUpRequester(deps, run, maxAgeMs) : null,
+  ]);
+  const ctx = deps.context();
+  const known = withFreshRequester(run, requesterGroups, ctx);
+  const refusal: Refusal | null = "type" in person ? person : refusalTo(person, known, ctx);
   if (refusal !== null) return refused(deps, { refusal, run }, press, { step });
   const after = await deps.engine.transact<Refusal | null>(
     key,
@@ -102,7 +112,11 @@ async function brake(
 
 /** Looks up the person with all groups and channels that the rules of the run depend on. */
 function personFor(deps: DecideDeps, run: Run, user: UserId, maxAgeMs: number): Promise<Person | Refusal> {
-  const sets = new Set(rulesFor(run, deps.context()).flatMap(setsOfRule));
+  const ctx = deps.context();
+  const sets = new Set([
+    ...rulesFor(run, ctx).flatMap(setsOfRule),
+    ...run.approvals.flatMap((approval) => membershipsToLookUp(run, approval, ctx)),
+  ]);
   return lookUp(deps, run, { user, sets: [...sets], maxAgeMs });
 }
 

@@ -14,6 +14,7 @@ import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 const PAY = GroupId("S0PAY");
 const MIN = 60_000;
+const usersOf = ({ approvers }: Rule): readonly UserId[] => (approvers === "anyone" ? [] : approvers.users);
 const policy = {
   ...aPolicy(
     {
@@ -288,6 +289,38 @@ describe("a person who may turn out to be able to decide is told that this is un
     expect(claimed).toMatchObject({ ok: false, error: { refusal: UNCERTAIN } });
   });
 
+  test("when a request is handed over to them", async () => {
+    const { bench, click } = await inDoubt();
+    bench.policy = {
+      ...policy,
+      rules: policy.rules.map((rule) => ({ ...rule, approvers: these([APPROVER, ...usersOf(rule)]) })),
+    };
+    await bench.clock.pass(MIN);
+    const by = { team: TEAM, user: APPROVER };
+    expect(await bench.flow.claimRequest.claim({ ...click, user: APPROVER })).toMatchObject({ ok: true });
+    const form = await bench.flow.claimRequest.open({ ...click, user: APPROVER }, "hand-over");
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    const handed = await bench.flow.claimRequest.handOver(by, form.value.ticket.nonce, UserId("U0LEAD"));
+    expect(handed).toMatchObject({ error: { refusal: { type: "cannot-take-over", why: "unverified" } } });
+  });
+
+  test("when they press Stop, and they can stop the run as soon as Slack answers", async () => {
+    const bench = await createBench();
+    const [lead, other] = [GroupId("S0LEADS"), GroupId("S0OTHERS")];
+    bench.policy = {
+      ...policy,
+      rules: policy.rules.map((rule, at) => ({ ...rule, approvers: these([], [at === 0 ? lead : other]) })),
+    };
+    bench.people.ownSets = new Map([[APPROVER, new Set([other])]]);
+    const answerAgain = failsFor(bench, (user) => user === REQUESTER);
+    const { id } = await bench.withCard();
+    const { key: run } = await bench.run(id);
+    const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run };
+    expect(await bench.flow.stopRun.stop(press)).toMatchObject({ error: { refusal: UNCERTAIN } });
+    answerAgain();
+    expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  });
+
   test("when they lift a stop", async () => {
     const { bench, id } = await inDoubt();
     const run = await bench.run(id);
@@ -300,4 +333,54 @@ describe("a person who may turn out to be able to decide is told that this is un
     } as const;
     expect(refusalToLift(person, run, { policy: bench.policy, now: bench.clock.now() })).toEqual(UNCERTAIN);
   });
+});
+
+test("a rule that may not apply voids no vote", async () => {
+  const bench = await createBench();
+  const lead = UserId("U0LEAD");
+  bench.policy = {
+    ...policy,
+    rules: policy.rules.map((rule, at) => ({
+      ...rule,
+      approvers: these(at === 0 ? [lead] : [lead, APPROVER]),
+      needs: 2,
+    })),
+  };
+  const { id, click } = await bench.withCard();
+  const submit = await openForm(bench, click);
+  expect(await submit("go")).toMatchObject({ ok: true });
+  const opened = await bench.flow.openForm.open({ ...click, user: lead }, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.clock.pass(10_000);
+  const answerAgain = failsFor(bench, (user) => user === REQUESTER);
+  const by = { team: TEAM, user: lead };
+  const again = () => bench.flow.submitDecision(by, opened.value.ticket.nonce, "go");
+  expect(await again()).toMatchObject({ error: { refusal: { type: "unverified", requester: REQUESTER } } });
+  expect((await bench.run(id)).approvals[0]).toMatchObject({ votes: [{ by: { user: APPROVER } }], past: [] });
+  answerAgain();
+  expect(await again()).toMatchObject({ ok: true });
+  await bench.clock.pass(10_000);
+  expect(bench.agents.resolved).toHaveLength(1);
+});
+
+test("a reminder leaves out only the approvers of whom Slack does not speak", async () => {
+  const bench = await createBench();
+  const followUp = { ...NO_FOLLOW_UP, remind: { afterMs: 10 * MIN, doubles: false, atMost: 1 } };
+  const gone = GroupId("S0GONE");
+  bench.policy = {
+    ...policy,
+    rules: policy.rules.map((rule, at) => ({
+      ...rule,
+      followUp,
+      approvers: at === 0 ? these([], [gone]) : these([APPROVER]),
+    })),
+  };
+  failsFor(bench, (user) => user === REQUESTER);
+  const membersOf = bench.people.membersOf.bind(bench.people);
+  bench.people.membersOf = (set, ...rest) =>
+    set === gone ? Promise.reject(failure("no_such_subteam", { retry: "never" })) : membersOf(set, ...rest);
+  const { id } = await bench.withCard();
+  await bench.clock.pass(11 * MIN);
+  const calls = (await bench.run(id)).approvals[0]?.calls ?? [];
+  expect(calls.map(({ who }) => who?.users)).toEqual([[APPROVER]]);
 });

@@ -46,3 +46,25 @@ test("a request that changes after the stop is lifted, and so waits again, is no
   expect(run.approvals[0]?.state.type).toBe("pending");
   expect(deniedByStop(run)).toEqual(NONE);
 });
+
+test("a denial that was taken back is not counted when its request ends later", async () => {
+  const busy = { type: "later", afterMs: null, why: "busy", code: "http_503" } as const;
+  const { bench, id } = await stopped(() => Promise.resolve(busy));
+  await bench.flow.stopRun.lift(await pressOn(bench, id));
+  bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "something else" } }]);
+  await bench.clock.pass(20_000);
+  bench.agents.pending.set(id, []);
+  bench.agents.statuses.set(id, "succeeded");
+  await bench.clock.pass(60_000);
+  const run = await bench.run(id);
+  expect(run.approvals[0]?.state.type).toBe("closed");
+  expect(deniedByStop(run)).toEqual(NONE);
+});
+
+test("a denial that the service refused is not counted as unconfirmed when the run ends", async () => {
+  const { bench, id } = await stopped(() => Promise.resolve({ type: "refused", words: "no" }));
+  bench.agents.pending.set(id, []);
+  bench.agents.statuses.set(id, "succeeded");
+  await bench.clock.pass(60_000);
+  expect(deniedByStop(await bench.run(id))).toEqual(NONE);
+});
