@@ -31,7 +31,8 @@ const meanwhile =
     await on.world.lateBy(SHARED_MS);
     await happens(on);
     on.refused(because);
-    await on.world.fillModal(ben, "as I was allowed");
+    const submit = because === "unverified" ? on.world.fillModal : on.world.submitVerified;
+    await submit(ben, "as I was allowed");
     await on.world.until(
       () => modalSays(form, `refusal:${because}`),
       () => JSON.stringify(form.view.blocks),
