@@ -2,7 +2,6 @@
 // the time to decide.
 
 import type { Approval } from "../domain/approval.ts";
-import { judgingRules } from "../domain/applied-rule.ts";
 import { type Person, type Refusal, refusalToDecide, unlessInDoubt } from "../domain/authorization.ts";
 import {
   claim,
@@ -158,13 +157,14 @@ type HandingOver = {
 
 function handItOver(
   approval: Approval,
-  { run, rule, by: { team, user: from }, ctx }: ActContext,
+  { run, rule, inDoubt, by: { team, user: from }, ctx }: ActContext,
   { form, to, taker }: HandingOver,
 ): ReturnType<Act> {
   if (taker === null || to === null) return err({ type: "cannot-take-over", to: null, why: "unknown" });
-  const judging = { ...judgingRules(ctx, run, approval), run };
   const mayNot = (): Refusal | null =>
-    "type" in taker ? taker : unlessInDoubt(judging, (each) => refusalToDecide(taker, run, each));
+    "type" in taker
+      ? taker
+      : unlessInDoubt({ run, rule, inDoubt }, (each) => refusalToDecide(taker, run, each));
   const refusal = to === from ? null : mayNot();
   if (refusal !== null) return err({ type: "cannot-take-over", to, why: refusal.type });
   const handed = handOver(approval, { from, to, form, rule }, ctx);

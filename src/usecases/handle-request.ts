@@ -2,7 +2,7 @@
 // looked up, the person is looked up again, and the current rule decides. The act and its audit entry are one transaction.
 
 import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
-import { applyPolicy, judgingRules, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import { applyPolicy, judgingRules, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request } from "../domain/approval.ts";
 import { type Person, type Refusal, refusalToHandle } from "../domain/authorization.ts";
 import { lapseClaims } from "../domain/handling.ts";
@@ -44,6 +44,8 @@ export type Handling = {
 export type ActContext = {
   readonly run: Run;
   readonly rule: Rule;
+  /** `rulesInDoubt` of the request. */
+  readonly inDoubt: readonly Rule[];
   readonly by: Person;
   readonly ctx: Context;
 };
@@ -65,8 +67,8 @@ export type MayAct = (
   seen: Pick<Handling, "version" | "was">,
 ) => Refusal | null;
 
-export const mayHandle: MayAct = (approval, { run, by, ctx }, seen) =>
-  refusalToHandle(approval, { ...judgingRules(ctx, run, approval), run, by, monotonic: ctx.monotonic }, seen);
+export const mayHandle: MayAct = (approval, { ctx: { monotonic }, ...judging }, seen) =>
+  refusalToHandle(approval, { ...judging, monotonic }, seen);
 
 /** Looks up the person, and performs and stores the act. Rejects with PortError if the act could not be stored. */
 export async function handleRequest(
@@ -112,15 +114,15 @@ function actOn(
   const approval = findApproval(run, handling.approval);
   if (approval === null) return err({ type: "unknown" });
   const { request, id } = approval;
-  const rule = ruleOf(ctx, run, approval);
-  const context: ActContext = { run, rule, by: person, ctx };
+  const judging = judgingRules(ctx, run, approval);
+  const context: ActContext = { ...judging, run, by: person, ctx };
   const refusal = mayAct(approval, context, handling);
   const done = refusal === null ? act(approval, context) : err(refusal);
   if (!done.ok) return done;
   if (done.value.approval === approval) return ok({ run: null, audit: [] });
   const { team, user } = person;
   const saw = { ...request, shownContext: contextBehind(run.context, request) };
-  const facts = { at: ctx.now, by: { team, user }, policy: ruleRefOf(ctx.policy, rule) };
+  const facts = { at: ctx.now, by: { team, user }, policy: ruleRefOf(ctx.policy, judging.rule) };
   const entry = auditEntry(run, { ...facts, ...about(run, id, saw, done.value.entry), ...done.value.entry });
   return ok({ run: replaceApproval(run, done.value.approval), audit: [entry] });
 }
@@ -164,11 +166,11 @@ export async function openFollowUpForm(
   ]);
   const lapsed = lapseClaims(withFreshRequester(run, requesterGroups, ctx), ctx);
   const newest = findApproval(lapsed, approval.id) ?? approval;
-  const rule = ruleOf(ctx, lapsed, newest);
+  const judging = judgingRules(ctx, lapsed, newest);
   const refusal =
     "type" in person
       ? person
-      : refusalTo(newest, { run: lapsed, rule, by: person, ctx }, { version, was: null });
+      : refusalTo(newest, { ...judging, run: lapsed, by: person, ctx }, { version, was: null });
   if (refusal !== null)
     return refused(deps, { refusal, run }, by, { step, approval: approval.id, saw: request });
   const { team, user } = by;

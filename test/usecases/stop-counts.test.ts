@@ -23,6 +23,16 @@ const pressOn = async (bench: Bench, id: RunId) => {
   return { ...BY, channel: CHANNEL, run };
 };
 
+/** The denial never leaves, the stop is lifted, and the request changes, so it waits again. */
+async function takenBack() {
+  const busy = { type: "later", afterMs: null, why: "busy", code: "http_503" } as const;
+  const { bench, id } = await stopped(() => Promise.resolve(busy));
+  await bench.flow.stopRun.lift(await pressOn(bench, id));
+  bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "something else" } }]);
+  await bench.clock.pass(20_000);
+  return { bench, id };
+}
+
 test("a request that a person decides after the service refused its denial is not counted", async () => {
   const { bench, id } = await stopped(() => Promise.resolve({ type: "refused", words: "no" }));
   bench.agents.answer = () => Promise.resolve({ type: "confirmed" });
@@ -37,22 +47,14 @@ test("a request that a person decides after the service refused its denial is no
 });
 
 test("a request that changes after the stop is lifted, and so waits again, is not counted", async () => {
-  const busy = { type: "later", afterMs: null, why: "busy", code: "http_503" } as const;
-  const { bench, id } = await stopped(() => Promise.resolve(busy));
-  await bench.flow.stopRun.lift(await pressOn(bench, id));
-  bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "something else" } }]);
-  await bench.clock.pass(20_000);
+  const { bench, id } = await takenBack();
   const run = await bench.run(id);
   expect(run.approvals[0]?.state.type).toBe("pending");
   expect(deniedByStop(run)).toEqual(NONE);
 });
 
 test("a denial that was taken back is not counted when its request ends later", async () => {
-  const busy = { type: "later", afterMs: null, why: "busy", code: "http_503" } as const;
-  const { bench, id } = await stopped(() => Promise.resolve(busy));
-  await bench.flow.stopRun.lift(await pressOn(bench, id));
-  bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "something else" } }]);
-  await bench.clock.pass(20_000);
+  const { bench, id } = await takenBack();
   bench.agents.pending.set(id, []);
   bench.agents.statuses.set(id, "succeeded");
   await bench.clock.pass(60_000);
