@@ -13,6 +13,7 @@ import {
   releases,
   aWorld,
 } from "../make/world.ts";
+import { literal } from "../make/world-database.ts";
 
 const TASK = "deploy billing-api to production";
 const SECRET = "pay the secret invoice";
@@ -78,6 +79,15 @@ describe.concurrent("/agent status, list and pending", () => {
       expect(idOf(told)).toBe("answer:not-read");
     },
   );
+
+  test("status says that trying again does not help if the stored run cannot be read", async (context) => {
+    const world = await aWorld(context, { troubled: true, tampered: true });
+    await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.runAt(TASK);
+    await world.database.sql(`update runs set doc = 'cut off' where service_run_id = ${literal(id)}`);
+    await world.command(ben, opsAgents, `status ${id}`);
+    await world.told(ben, "answer:unreadable-run");
+  });
 });
 
 describe.concurrent("/agent watch", () => {

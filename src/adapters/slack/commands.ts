@@ -5,6 +5,7 @@ import type { Freeze } from "../../domain/freeze.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
 import { OPENING, type Run } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
+import { ROW_UNREADABLE } from "../../ports/store.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { FilledIn } from "../../usecases/start-run.ts";
 import { freezeWords } from "./blocks/brake-blocks.ts";
@@ -113,6 +114,10 @@ async function answerIfPossible(deps: ListenerDeps, by: Asker, question: Questio
     return await answer(deps, by, question);
   } catch (error) {
     if (!(error instanceof PortError) || !READING.includes(question.type)) throw error;
+    if (error.code === ROW_UNREADABLE) {
+      deps.log.error({ error }, "could not answer a question, because a stored row cannot be read");
+      return unreadableRun();
+    }
     deps.log.warn({ error }, "could not answer a question, because Slack or the database failed");
     return notRead(deps.command);
   }
@@ -121,6 +126,13 @@ async function answerIfPossible(deps: ListenerDeps, by: Asker, question: Questio
 export function notRead(command: string): Message {
   const text = `Countersign cannot answer this just now, because Slack or its own database did not answer. Nothing was changed. Try again in a minute. If this keeps happening, tell an admin of Countersign. \`${command} health\` shows what works.`;
   return textAnswer("answer:not-read", text);
+}
+
+/** Trying again would not help. */
+export function unreadableRun(): Message {
+  const text =
+    "Countersign has a record of this run, but cannot read it, so it cannot show the run or decide its approvals. Nothing was changed. Tell an admin of Countersign: the log says what is wrong.";
+  return textAnswer("answer:unreadable-run", text);
 }
 
 async function answer(deps: ListenerDeps, by: Asker, question: Question): Promise<Message> {

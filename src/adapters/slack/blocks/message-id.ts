@@ -115,6 +115,7 @@ type AnswerName =
   | "not-your-receipt"
   | "failed"
   | "not-read"
+  | "unreadable-run"
   | "unread-payload"
   | "other-app"
   | "other-team"

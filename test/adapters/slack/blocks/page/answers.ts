@@ -15,7 +15,7 @@ import {
 } from "#src/adapters/slack/clicks.ts";
 import { onStormReview } from "#src/adapters/slack/home-and-queue.ts";
 import { onNotMe } from "#src/adapters/slack/notifications.ts";
-import { notRead, onCommand } from "#src/adapters/slack/commands.ts";
+import { notRead, onCommand, unreadableRun } from "#src/adapters/slack/commands.ts";
 import { onNextReviewSubmit } from "#src/adapters/slack/review-form.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "#src/adapters/slack/free-text.ts";
 import { onReadingSubmit } from "#src/adapters/slack/form-answers.ts";
@@ -349,6 +349,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:review-not-opened": await reviewNotOpened(),
     "answer:failed": one(failureAnswer("/agent")),
     "answer:not-read": one(notRead("/agent")),
+    "answer:unreadable-run": one(unreadableRun()),
     "answer:unread-payload": await unread(),
     "answer:other-app": await rejected({ app: "A0OTHER", team: TEAM }, async () => TEAM),
     "answer:other-team": await rejected({ app: "A0US", team: "T0OTHER" }, async () => "T0THIRD"),
