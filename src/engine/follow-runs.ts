@@ -25,8 +25,9 @@ export async function followRuns(deps: Deps): Promise<number> {
   await freezes.refresh();
   await orphans.start();
   await pauses.begin();
-  for (const loop of loops) loop.start();
   const runs = await leaseKeeper.start();
+  // The loops work for the runs and recipients of this process's share, which is known only now.
+  for (const loop of loops) loop.start();
   // A crash may have kept a freeze from reaching every run.
   if (freezes.now().length > 0) await applyBrakeToRuns(deps);
   return runs;

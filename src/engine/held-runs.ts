@@ -6,7 +6,7 @@ import type { Run } from "../domain/run.ts";
 export type HeldShards = {
   /** Calls the listener with every run that this process no longer holds. */
   onDrop(listener: (key: RunKey) => void): void;
-  /** From now on, this process holds only the runs of these shards. Before the first call it holds every run that it is given. */
+  /** From now on, this process holds only the runs of these shards. Before the first call it holds none. */
   readonly setHeldShards: (shards: ReadonlySet<number>) => void;
   readonly holdsShard: (shard: number) => boolean;
 };
@@ -20,8 +20,8 @@ export type HeldRuns = HeldShards & {
 export function createHeldRuns(): HeldRuns {
   const shards = new Map<RunKey, number>();
   const listeners: ((key: RunKey) => void)[] = [];
-  let heldShards: ReadonlySet<number> | null = null;
-  const holdsShard = (shard: number): boolean => heldShards === null || heldShards.has(shard);
+  let heldShards: ReadonlySet<number> = new Set();
+  const holdsShard = (shard: number): boolean => heldShards.has(shard);
 
   function dropRun(key: RunKey): void {
     shards.delete(key);

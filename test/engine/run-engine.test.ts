@@ -11,6 +11,7 @@ import { contextAt } from "../make/history.ts";
 import { aWatchedRun } from "../make/run.ts";
 
 const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const EVERY_SHARD = new Set(Array.from({ length: SHARDS }, (_, shard) => shard));
 const IDLE = {
   start: () => {},
   isUnderWay: () => false,
@@ -23,6 +24,7 @@ test("a run whose lease another process has is left as it is, unless holding is 
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor: IDLE });
+  engine.setHeldShards(EVERY_SHARD);
   const run = aWatchedRun();
   await store.insert(run, {});
   const rename = (input: string) => (before: Run) => ({ ...before, input });
@@ -42,6 +44,7 @@ test("a run that another process has saved is claimed in its newest state, also 
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const executor = { ...IDLE, isBusy: () => true };
   const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor });
+  engine.setHeldShards(EVERY_SHARD);
   const steps: string[] = [];
   engine.onPlan(({ input }) => void steps.push(input));
   const run = aWatchedRun();
@@ -78,6 +81,7 @@ test("a stop waits for a run that is being reconciled, because the store is clos
   const errors: unknown[] = [];
   const log = { ...QUIET, error: (...told: unknown[]) => void errors.push(told) };
   const engine = createRunEngine({ store: slow, clock, context: () => contextAt(), log, executor });
+  engine.setHeldShards(EVERY_SHARD);
   const run = aWatchedRun();
   await store.insert(run, {});
   await engine.resume({ run, revision: 1 });
@@ -98,6 +102,7 @@ test("a run that a bug keeps from being reconciled is tried again, and does not 
   const errors: unknown[] = [];
   const log = { ...QUIET, error: (facts: object) => void errors.push(facts) };
   const engine = createRunEngine({ store, clock, context: () => contextAt(), log, executor: IDLE });
+  engine.setHeldShards(EVERY_SHARD);
   const [faulty, other] = [aWatchedRun(), aWatchedRun()];
   const steps: string[] = [];
   engine.onPlan(({ key }) => {
@@ -148,7 +153,7 @@ test("an answer to a save that comes after the run was claimed anew does not bri
   const stored = await store.load(run.key);
   if (stored === null) throw new Error("no run");
   await store.save(stored, { ...stored.run, input: "theirs" });
-  engine.setHeldShards(new Set(Array.from({ length: SHARDS }, (_, shard) => shard)));
+  engine.setHeldShards(EVERY_SHARD);
   const newest = await store.load(run.key);
   if (newest === null) throw new Error("no run");
   await engine.resume(newest);
