@@ -51,7 +51,14 @@ export type NotificationWriterDeps = NotificationDeps & {
   readonly integrity: Pick<Integrity, "found">;
 };
 
-export function createNotificationWriter(deps: NotificationWriterDeps): { write(): Promise<void> } {
+export type NotificationWriter = {
+  /** Creates the notifications of the newest entries. Only one replica may call it at a time. */
+  write(): Promise<void>;
+  /** Must be called when another replica may write. The cursor that this one remembers is then outdated. */
+  handOver(): void;
+};
+
+export function createNotificationWriter(deps: NotificationWriterDeps): NotificationWriter {
   let cursor: number | null = null;
   const weekEnds = createWeekEnds(deps);
   return {
@@ -61,6 +68,7 @@ export function createNotificationWriter(deps: NotificationWriterDeps): { write(
       await weekEnds.note();
       await addDailyHead(deps);
     },
+    handOver: () => void (cursor = null),
   };
 }
 

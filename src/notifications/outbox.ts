@@ -49,6 +49,7 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   async function round(): Promise<void> {
     try {
       if (deps.engine.holdsShard(WRITER_SHARD)) await writer.write();
+      else writer.handOver();
     } finally {
       // If the audit cannot be followed, what waits already is sent all the same.
       await sendWaiting();
