@@ -62,6 +62,18 @@ describe("a run that is over", () => {
     });
   });
 
+  test("is started again after its repeat has ended, although the wall clock was set back by an hour", async () => {
+    const bench = await createBench();
+    const key = await over(bench);
+    bench.agents.create = () => Promise.reject(failure("http_400", { retry: "never" }));
+    const first = await again(bench, key);
+    await bench.clock.pass(10 * 60_000);
+    bench.clock.step(-60 * 60_000);
+    const second = await again(bench, key);
+    if (!first.ok || !second.ok) throw new Error("refused");
+    expect(second.value).not.toBe(first.value);
+  });
+
   test.for(REFUSED)("is not started again by %s", async ([, facts, because]) => {
     const bench = await createBench();
     const key = await over(bench);

@@ -141,6 +141,19 @@ describe("a run that may have been created", () => {
     expect(bench.agents.created).toHaveLength(1);
   });
 
+  test("is recorded as started again if it was, although its requester pressed Leave meanwhile", async () => {
+    const { bench, key } = await unknown();
+    const { promise: looked, resolve: answerLookUp } = Promise.withResolvers<void>();
+    bench.people.before = () => looked;
+    const starting = bench.flow.startRun.answerUnknownStart(BY, key, "started");
+    await bench.clock.rest();
+    await bench.flow.startRun.answerUnknownStart(BY, key, "left");
+    expect((await loaded(bench, key)).creation).toMatchObject({ again: "left" });
+    answerLookUp();
+    expect(await starting).toMatchObject({ ok: true });
+    expect((await loaded(bench, key)).creation).toMatchObject({ again: "started" });
+  });
+
   test("can be answered for by its requester only", async () => {
     const { bench, key } = await unknown();
     const unheard = { ok: false, error: { type: "unknown-run" } };
