@@ -50,12 +50,15 @@ export async function refused(
 ): Promise<Result<never, RefusedAttempt>> {
   deps.metrics.refusal(attempted.refusal.type);
   const entry = refusalEntry(deps, attempted, by, attempt);
-  if (attempted.run === null) await deps.store.audit([entry]);
-  else {
-    const sideWrites = { audit: [entry] };
-    await deps.engine.change(attempted.run.key, (run) => ({ run, sideWrites }), { mustHold: false });
-  }
+  if (attempted.run === null || !(await recordWith(deps, attempted.run, entry)))
+    await deps.store.audit([entry]);
   return err(attempted);
+}
+
+/** Resolves to false if the run is gone, because it was deleted since it was loaded. */
+async function recordWith({ engine }: DecideDeps, { key }: Run, entry: AuditEntry): Promise<boolean> {
+  const sideWrites = { audit: [entry] };
+  return (await engine.change(key, (run) => ({ run, sideWrites }), { mustHold: false })) !== null;
 }
 
 function refusalEntry(

@@ -176,10 +176,20 @@ async function commit(
     },
     { mustHold: false },
   );
-  if (after === null) return err({ refusal: { type: "unknown" }, run: null });
+  if (after === null) return noSuchRun(deps, ticket, submitted);
   if (after.value.ok) return ok({ run: after.run, approval: ticket.approval });
   deps.metrics.refusal(after.value.error.type);
   return err({ refusal: after.value.error, run: after.run });
+}
+
+/** The run was deleted since it was loaded. */
+function noSuchRun(
+  deps: DecideDeps,
+  { verdict, at: clicked }: FormTicket,
+  { person, reason }: Pick<Submitted, "person" | "reason">,
+): Promise<Result<never, RefusedAttempt>> {
+  const attempt = { step: "submit", verdict, reason, moments: { clicked } } as const;
+  return refused(deps, { refusal: { type: "unknown" }, run: null }, person, attempt);
 }
 
 export function submissionOf(
