@@ -7,6 +7,8 @@ type Facts = {
   readonly method: "GET" | "POST";
   readonly timeoutMs: number;
   readonly timedOut: boolean;
+  /** The time was over while the call waited for a free connection. */
+  readonly isQueued: boolean;
   /** No connection was made, to the service or to the proxy. */
   readonly notConnected: "service" | "proxy" | null;
 };
@@ -37,11 +39,12 @@ export function failureOf(to: {
     const fault = parsed.success ? (parsed.data.code ?? parsed.data.name) : "unknown fault";
     const neverSent = facts.notConnected !== null || BEFORE_SENDING.has(fault);
     const told = facts.timedOut
-      ? timedOut(to.who, facts.timeoutMs)
+      ? timedOut(to.who, facts)
       : facts.notConnected === "proxy"
         ? notThroughProxy(to, error, fault)
         : describe(to, fault, neverSent);
-    const applied = facts.method === "GET" || (neverSent && !facts.timedOut) ? "no" : "maybe";
+    const isUnsent = facts.timedOut ? facts.isQueued : neverSent;
+    const applied = facts.method === "GET" || isUnsent ? "no" : "maybe";
     // A parser's error contains the bytes that it could not read. They may echo our own request, including the key.
     const cause = told.code === "garbled" ? undefined : error;
     const publicMessage = told.publicWords ?? told.words;
@@ -65,8 +68,12 @@ function notThroughProxy(
   };
 }
 
-function timedOut(who: string, timeoutMs: number): FailureWords {
-  return { code: "timeout", words: `${who} did not answer within ${timeoutMs / 1_000} s.` };
+function timedOut(who: string, { timeoutMs, isQueued }: Facts): FailureWords {
+  const within = `within ${timeoutMs / 1_000} s`;
+  const words = isQueued
+    ? `${who} was not asked: no connection to it was free ${within}.`
+    : `${who} did not answer ${within}.`;
+  return { code: "timeout", words };
 }
 
 function describe(

@@ -84,7 +84,9 @@ function ask(dispatcher: Dispatcher, { base, prefix, unsent, explain }: To, call
   let timedOut = false;
   const failed = (error: Error): void => {
     clearTimeout(timer);
-    reject(explain(error, { method, timeoutMs, timedOut, notConnected: unsent.get(error) ?? null }));
+    const notConnected = unsent.get(error) ?? null;
+    const isQueued = timedOut && controller === null;
+    reject(explain(error, { method, timeoutMs, timedOut, isQueued, notConnected }));
   };
   const timer = setTimeout(() => {
     timedOut = true;

@@ -1,6 +1,7 @@
 import nock from "nock";
-import { describe, expect, test } from "vitest";
-import { KEY, NOW, serviceAt, useNock } from "./service.ts";
+import { Pool } from "undici";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { KEY, NOW, serviceAt, startServer, useNock } from "./service.ts";
 
 const BASE = "http://agents.test";
 
@@ -87,6 +88,24 @@ describe("creating a run", () => {
       applied: "no",
       retry: "later",
     });
+  });
+
+  test("certainly failed when its time is over before a connection is free", async () => {
+    const { promise: arrived, resolve: onArrival } = Promise.withResolvers<void>();
+    const { url, seen } = await startServer(() => onArrival());
+    const dispatcher = new Pool(url, { connections: 1 });
+    onTestFinished(() => dispatcher.destroy());
+    const unanswered = serviceAt(url, { dispatcher }).create("first", "abcdefgh");
+    unanswered.catch(() => undefined);
+    await arrived;
+    await expect(
+      serviceAt(url, { dispatcher, timeoutMs: 200 }).create("second", "ijklmnop"),
+    ).rejects.toMatchObject({
+      applied: "no",
+      retry: "later",
+      code: "timeout",
+    });
+    expect(seen).toHaveLength(1);
   });
 
   test("may have succeeded when our own reader fails", async () => {
