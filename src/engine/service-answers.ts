@@ -23,6 +23,8 @@ export type KeyCheck = "accepted" | "refused" | "unknown" | "paused";
 
 /** The code of an answer that refuses the key (adapters/agents/agent-service.ts). */
 const REFUSED = "http_401";
+/** About a run that exists, this may concern only that run. About one that cannot exist, it refuses the key. */
+const FORBIDDEN = "http_403";
 /** The time limit of a check (ms). Short, because a person may be waiting for the answer. */
 const TIMEOUT_MS = 4_000;
 
@@ -56,7 +58,10 @@ export function createServiceKey(
   async function check(maxAgeMs: number): Promise<KeyCheck> {
     if (latest !== null && clock.monotonic() - latest.at < maxAgeMs)
       return latest.isRefused ? "refused" : "accepted";
-    return fetchRun(RunId(`countersign-health-${newKey()}`), TIMEOUT_MS).then(() => "accepted", checkAfter);
+    const answer = fetchRun(RunId(`countersign-health-${newKey()}`), TIMEOUT_MS);
+    const found = await answer.then(() => "accepted" as const, checkAfter);
+    if (found === "refused") note(true);
+    return found;
   }
 
   return {
@@ -69,7 +74,7 @@ export function createServiceKey(
 function checkAfter(error: unknown): KeyCheck {
   if (!(error instanceof PortError)) throw error;
   if (error.code === PAUSED || error.code === "http_429") return "paused";
-  return error.code === REFUSED ? "refused" : "unknown";
+  return error.code === REFUSED || error.code === FORBIDDEN ? "refused" : "unknown";
 }
 
 /**

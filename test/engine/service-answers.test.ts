@@ -102,6 +102,16 @@ test("a decision that the service's wish to wait keeps back is known not to have
   expect(agents.resolved).toHaveLength(1);
 });
 
+test("a 403 about a run that exists says nothing about the key, and one about a run that cannot exist refuses it", async () => {
+  const { clock, agents } = await createBench();
+  const forbidden: AgentService = { ...agents, fetchRun: () => Promise.reject(failure("http_403")) };
+  const key = createServiceKey(forbidden, clock, () => "key");
+  await expect(key.agents.fetchRun(aRunId())).rejects.toThrow("http_403");
+  expect(key.isRefused()).toBeNull();
+  expect(await key.check(0)).toBe("refused");
+  expect(key.isRefused()).toBe(true);
+});
+
 describe("a key that the service refuses", () => {
   const run = aRunId();
   const approval = ApprovalId("apr_1");

@@ -127,12 +127,13 @@ async function yieldToEventLoopIfLong({ length }: string): Promise<void> {
 
 function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): PortError {
   const { status } = answer;
-  const keyRefused = status === 401 || status === 403;
-  const never = surelyNotApplied(status) && !saysLater(status) && !keyRefused;
+  // A new key may change either answer.
+  const isForbidden = status === 401 || status === 403;
+  const never = surelyNotApplied(status) && !saysLater(status) && !isForbidden;
   return new PortError(answerInWords(WHO, answer, apiKey()), {
     applied: "no",
     retry: never ? "never" : "later",
-    code: keyRefused ? "http_401" : `http_${status}`,
+    code: `http_${status}`,
     quotes: true,
     retryAfterMs: retryAfterMs(answer.retryAfter, now()),
   });

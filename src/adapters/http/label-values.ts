@@ -33,7 +33,7 @@ export const DECISION_OUTCOMES: readonly string[] = [...SUCCESSES["send-decision
 
 export const POLL_OUTCOMES = words(`
   snapshot missing timeout connection_refused connect_timeout dns tls unreachable reset garbled too_large paused
-  http_401 http_429 http_500 http_502 http_503 http_504`);
+  http_401 http_403 http_429 http_500 http_502 http_503 http_504`);
 
 /** The keys are the refusals. A record, because the compiler names a key that is missing or unknown. */
 const DECISION_REFUSALS: { readonly [Type in Refusal["type"]]: true } = {

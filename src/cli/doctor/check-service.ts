@@ -83,7 +83,8 @@ async function answerFor(config: Config, apiKey: string): Promise<Answer> {
     return { type: "failed", words: "the service returned a run that cannot exist" };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    return { type: error.code === "http_401" ? "refused" : "failed", words: error.message };
+    const isRefused = error.code === "http_401" || error.code === "http_403";
+    return { type: isRefused ? "refused" : "failed", words: error.message };
   } finally {
     await agents.close();
   }

@@ -50,12 +50,12 @@ describe("a look", () => {
   });
 
   test.each([401, 403])(
-    "that HTTP %i answers reports that the key is refused, and may be tried later",
+    "that HTTP %i answers says so, and may be tried later, because a new key may help",
     async (status) => {
       await expect(
         fails(answers(status, { error: { code: "unauthorized", message: `no ${KEY}` } })),
       ).resolves.toMatchObject({
-        code: "http_401",
+        code: `http_${status}`,
         retry: "later",
         message: `The agent service answered HTTP ${status} (unauthorized): no [key]`,
       });
