@@ -175,11 +175,12 @@ async function sendPrivately(
   message: Message,
 ): Promise<void> {
   if (run.answer !== null && to === run.requester && monotonic() < run.answer.until) {
-    const answered = await answerAt(run.answer.url, message).then(
-      () => true,
-      () => false,
-    );
-    if (answered) return;
+    try {
+      return await answerAt(run.answer.url, message);
+    } catch (error) {
+      // If the answer may have arrived, the person would read the notice twice.
+      if (!(error instanceof PortError) || error.applied === "maybe") throw error;
+    }
   }
   try {
     await call("chat.postEphemeral", { channel: run.channel, user: to, ...message, ...EPHEMERAL });

@@ -30,13 +30,13 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
   await openModal(deps, payload, formView({ run, ticket }, deps.deployment));
 }
 
-function logNotOpened({ log }: ListenerDeps, error: unknown): null {
+export function logNotOpened({ log }: ListenerDeps, error: unknown): null {
   if (!(error instanceof PortError)) throw error;
   log.error({ error }, "could not open a decision form");
   return null;
 }
 
-const NOTHING_OPENED: Answer = {
+export const NOTHING_OPENED: Answer = {
   id: "answer:nothing-opened",
   heading: "Not opened",
   text: "Countersign could not open this just now, and nothing is decided. Press the button again in a moment. If that fails too, tell the people who run Countersign.",

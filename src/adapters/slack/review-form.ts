@@ -14,7 +14,7 @@ import {
   reviewSeveralModal,
   reviewView,
 } from "./blocks/review-modal.ts";
-import { openModal, showRefusal } from "./clicks.ts";
+import { logNotOpened, NOTHING_OPENED, openModal, showAnswer, showRefusal } from "./clicks.ts";
 import {
   drawAgain,
   FIELD_ERRORS,
@@ -45,7 +45,9 @@ import {
 /** Opens the form for one request. */
 export async function onReview(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
   const [{ value = "" }] = payload.actions;
-  const opened = await deps.review.open({ team: deps.team, user: payload.user.id }, value);
+  const by = { team: deps.team, user: payload.user.id };
+  const opened = await deps.review.open(by, value).catch((error: unknown) => logNotOpened(deps, error));
+  if (opened === null) return showAnswer(deps, answerable(payload), NOTHING_OPENED);
   if (!opened.ok) return showRefusal(deps, answerable(payload), opened.error.refusal);
   await openModal(deps, answerable(payload), reviewView(opened.value, deps.deployment));
 }
@@ -54,7 +56,11 @@ export async function onReview(deps: ListenerDeps, payload: QueueClickPayload): 
 export async function onReviewSeveral(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
   const [{ action_id, value = "" }] = payload.actions;
   const kind = action_id === QUEUE_REVIEW_RUN ? "run" : "rule";
-  const opened = await deps.review.openSeveral({ team: deps.team, user: payload.user.id }, kind, value);
+  const by = { team: deps.team, user: payload.user.id };
+  const opened = await deps.review
+    .openSeveral(by, kind, value)
+    .catch((error: unknown) => logNotOpened(deps, error));
+  if (opened === null) return showAnswer(deps, answerable(payload), NOTHING_OPENED);
   if (!opened.ok) return showRefusal(deps, answerable(payload), opened.error.refusal);
   const apart = await apartOf(deps, opened.value);
   await openModal(deps, answerable(payload), reviewSeveralModal(opened.value, apart));

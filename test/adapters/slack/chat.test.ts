@@ -173,6 +173,7 @@ async function onRealSlack(env: NonNullable<typeof real.data>): Promise<ChatUnde
 describe("a message to Slack", () => {
   function recording(
     answer: (method: string) => { readonly [field: string]: unknown } = () => ({ ts: "1.000001" }),
+    answerAt: () => Promise<void> = () => Promise.resolve(),
   ) {
     const asked: { method: string; args: { readonly [name: string]: unknown } }[] = [];
     const answered: { text: string; blocks?: unknown }[] = [];
@@ -193,7 +194,7 @@ describe("a message to Slack", () => {
         queueBefore: () => ({ calls: 0, ms: 0 }),
         rest: (...facts) => void rested.push(facts),
       },
-      answerAt: async (_url, message) => void answered.push(message),
+      answerAt: (_url, message) => (answered.push(message), answerAt()),
       replaceAt: async (_url, message) => void answered.push(message),
       replacements: { isReady: () => false, take: () => null },
       self: { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" },
@@ -259,6 +260,20 @@ describe("a message to Slack", () => {
     expect(one.answered).toHaveLength(1);
     expect(one.asked.map(({ method }) => method)).toEqual(["chat.postEphemeral", "chat.postEphemeral"]);
   });
+
+  test.each([
+    ["no", ["chat.postEphemeral"]],
+    ["maybe", []],
+  ] as const)(
+    "that fails at the command's address goes to the channel only if it surely did not arrive (%s)",
+    async (applied, methods) => {
+      const lost = new PortError("no answer", { applied, retry: "later", code: "timeout" });
+      const { chat, asked } = recording(undefined, () => Promise.reject(lost));
+      const run = aRun({ answer: { url: "https://hooks.slack.com/x", until: NOON + 1 } });
+      await chat.notify(run, run.requester, { type: "cannot-post", words: "x" }).catch(() => undefined);
+      expect(asked.map(({ method }) => method)).toEqual(methods);
+    },
+  );
 
   test("contains the service's words only where Slack reads no markup", async () => {
     const words = "*bold* https://evil.example `code` :tada:";
