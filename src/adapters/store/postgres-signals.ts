@@ -61,8 +61,9 @@ async function keepListening(url: string, signal: AbortSignal, handlers: Handler
   while (!signal.aborted) {
     const since = performance.now();
     await listen(url, signal, handlers).catch(() => undefined);
-    wait = performance.now() - since > LONGEST_WAIT_MS ? FIRST_WAIT_MS : Math.min(2 * wait, LONGEST_WAIT_MS);
+    if (performance.now() - since > LONGEST_WAIT_MS) wait = FIRST_WAIT_MS;
     await pause(wait, undefined, { signal, ref: false }).catch(() => undefined);
+    wait = Math.min(2 * wait, LONGEST_WAIT_MS);
   }
 }
 
@@ -80,13 +81,15 @@ async function listen(url: string, signal: AbortSignal, handlers: Handlers): Pro
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   for (const event of ["error", "end"] as const) client.on(event, () => end());
   client.on("notification", handlers.onNotification);
-  signal.addEventListener("abort", () => end(), { once: true });
+  const onAbort = (): void => end();
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
     await client.connect();
     await client.query(`listen ${CHANNEL}`);
     handlers.onListening();
     await ended;
   } finally {
+    signal.removeEventListener("abort", onAbort);
     await client.end().catch(() => undefined);
   }
 }
