@@ -222,8 +222,17 @@ export async function schemaState(db: Database, engine: Engine): Promise<"older"
 /** For readers, which migrate nothing. Rejects if this program does not know the schema. */
 export async function refuseOtherSchema(db: Database, engine: Engine): Promise<void> {
   if ((await schemaState(db, engine)) === "current") return;
-  const schemas = `schema ${await schemaVersion(db, engine)}; this program reads ${MIGRATIONS.length}`;
+  const version = await schemaVersion(db, engine);
+  if (version === 0) throw new Error(await unwrittenWords(db, engine));
+  const schemas = `schema ${version}; this program reads ${MIGRATIONS.length}`;
   throw new Error(`an older Countersign has written it (${schemas}): start the bot once to migrate it`);
+}
+
+async function unwrittenWords(db: Database, engine: Engine): Promise<string> {
+  const { rows } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
+  return rows.length === 0
+    ? "it is empty; the bot creates its tables at its first start"
+    : "Countersign has written nothing to it; it may be the database of another program";
 }
 
 /** Resolves to 0 if no step has been applied. */

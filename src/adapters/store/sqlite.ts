@@ -17,6 +17,7 @@ import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement }
 import { PortError } from "../../ports.ts";
 import type { Engine } from "./schema.ts";
 import { isBusy, reasonOf } from "./faults.ts";
+import { createFor } from "./file-owner.ts";
 import type { Database, Tables } from "./database.ts";
 
 const refuses = (table: string, change: "update" | "delete", unless = ""): string =>
@@ -219,6 +220,7 @@ function takeLock(database: string, waitMs: number): ProcessLock {
   const file = lockFile(database);
   // SQLite opens a file that is not writable for reading only. "exclusive" would then not keep out other readers.
   if (existsSync(file)) accessSync(file, constants.W_OK);
+  else createLock(database, file);
   const raw = new DatabaseSync(file, { timeout: waitMs });
   try {
     // Nothing is ever written to the lock file, so a journal on disk would only be one more file.
@@ -228,6 +230,15 @@ function takeLock(database: string, waitMs: number): ProcessLock {
   } catch (error) {
     raw.close();
     throw error;
+  }
+}
+
+function createLock(database: string, file: string): void {
+  try {
+    createFor(database, file);
+  } catch (error) {
+    // Another process has created it at this moment.
+    if (!existsSync(file)) throw error;
   }
 }
 

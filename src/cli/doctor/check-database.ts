@@ -43,6 +43,8 @@ const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor an
 const LOST =
   "Restore a backup, or check DATABASE_URL: the next start would create an empty database. If you want an empty database, move the key file to another folder.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
+const OWN_FILES =
+  "Let the bot's user write there, for example with chown. If DATABASE_URL named another file, the bot would start with an empty database.";
 const REACH_SERVER = "Check DATABASE_URL, and that the server accepts this machine and this user.";
 const SAFE_SERVER =
   "Turn these settings on, and connect to the primary as the owner of the database. Otherwise decisions can be lost.";
@@ -59,7 +61,7 @@ async function checkFile(path: string, key: string | null, bot: RunningBot | nul
     const state = await examineDatabase(path);
     return [fileFinding(path, state, bot), ...checkKey(state, key, path), checkDisk(path)];
   } catch (error) {
-    return [unusable(error, OWN_FOLDER)];
+    return [unusable(error, existsSync(path) ? OWN_FILES : OWN_FOLDER)];
   }
 }
 

@@ -12,6 +12,7 @@ import { inheritedEnv } from "../../make/child-env.ts";
 import { SERVER_USER as ORDINARY_USER } from "../../make/postgres.ts";
 
 const OPEN = fileURLToPath(new URL("open-once.ts", import.meta.url));
+const DOCTOR = fileURLToPath(new URL("../../../src/cli/doctor.ts", import.meta.url));
 const AUDIT = fileURLToPath(new URL("../../../src/cli/audit.ts", import.meta.url));
 
 let folder: string;
@@ -75,6 +76,24 @@ describe.runIf(canTry)("a file that this user may not use", () => {
   test("is named: the lock, which must be writable to keep another process out", () => {
     chmodSync(`${file}.lock`, 0o400);
     expect(opening()).toBe(`cannot use the database ${file}: this user may not write to ${file}.lock`);
+  });
+
+  test("is to be given to this user, the doctor says, because another address would begin an empty database", () => {
+    chmodSync(`${file}.lock`, 0o400);
+    const nowhere = "http://127.0.0.1:1";
+    const says = opening(
+      {
+        DATABASE_URL: `sqlite:${file}`,
+        SLACK_BOT_TOKEN: "xoxb-1-test",
+        SLACK_APP_TOKEN: "xapp-1-A1-1-test",
+        SLACK_API_URL: `${nowhere}/api/`,
+        AGENT_BASE_URL: nowhere,
+        AGENT_API_KEY: "test",
+      },
+      [DOCTOR],
+    );
+    expect(says).toContain(`may not write to ${file}.lock`);
+    expect(says).toContain("chown");
   });
 
   test("is named: the temporary folder, where the audit's commands copy the database", () => {
