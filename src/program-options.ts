@@ -27,6 +27,20 @@ export function refuseArguments(usage: string): void {
   process.exit(2);
 }
 
+/**
+ * Makes a command exit with 2 if its output is lost. `console.log` ignores a full disk. The returned function says whether an error is that
+ * of the output, which is reported already. A reader that ends early, such as `head`, needs no explanation.
+ */
+export function failOnLostOutput(): (error: unknown) => boolean {
+  let lost: Error | null = null;
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    lost = error;
+    if (error.code !== "EPIPE") process.stderr.write(`The output could not be written: ${error.message}\n`);
+    process.once("exit", () => (process.exitCode ||= 2));
+  });
+  return (error) => error === lost;
+}
+
 /** A signal makes a command exit in the normal way, so that its temporary files are removed. Once the command is done, its exit code stays. */
 export function exitOnSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const)

@@ -1,20 +1,13 @@
 // `npm run audit`: verifies the audit and shows what it holds. The commands that only read do not need the bot and change nothing.
 
-import { answerHelp, exitOnSignals } from "../program-options.ts";
+import { answerHelp, exitOnSignals, failOnLostOutput } from "../program-options.ts";
 import { once } from "node:events";
 import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import { slackNames } from "./slack/ask-slack.ts";
-import {
-  acknowledgeFindings,
-  findingsIn,
-  findingsWords,
-  type NewKey,
-  redactText,
-  rotateKeys,
-} from "./audit/upkeep.ts";
+import { acknowledgeFindings, type NewKey, redactText, rotateKeys, stateOfRows } from "./audit/upkeep.ts";
 import { archiveOldest, withArchives } from "./audit/archive.ts";
 import { compareWithCopy } from "./audit/against.ts";
 import { type AuditCommand, readCommandLine, USAGE } from "./audit/command-line.ts";
@@ -24,7 +17,6 @@ import {
   exportEntries,
   openAuditFile,
   publicKeysFor,
-  sealingKey,
   showRun,
   verdictWords,
 } from "./audit/inspect.ts";
@@ -35,14 +27,7 @@ const FAILED = 2;
 
 answerHelp(USAGE);
 exitOnSignals();
-let outputError: Error | null = null;
-// `console.log` ignores a full disk. Without this, the command would exit with 0 although its output is lost.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  outputError = error;
-  // A reader that ends early, such as `head`, needs no explanation.
-  if (error.code !== "EPIPE") console.error(`The output could not be written: ${error.message}`);
-  process.once("exit", () => (process.exitCode ||= FAILED));
-});
+const isOfOutput = failOnLostOutput();
 const command = readCommandLine(process.argv.slice(2));
 if (typeof command === "string") {
   console.error(`${command}.\n\n${USAGE}`);
@@ -60,7 +45,7 @@ async function run(command: AuditCommand): Promise<number> {
   try {
     return await execute(command, config.value);
   } catch (error) {
-    if (error !== outputError) console.error(error instanceof Error ? error.message : String(error));
+    if (!isOfOutput(error)) console.error(error instanceof Error ? error.message : String(error));
     return FAILED;
   }
 }
@@ -156,13 +141,12 @@ async function reportCopy(
   return agrees;
 }
 
-/** Reports what was changed in the rest of the database. The audit itself must be intact. */
+/** Reports what was changed in the rest of the database. The audit itself must be intact. An auditor has no key, and an operator has one. */
 async function reportFindings(audit: AuditFile, where: Where): Promise<number> {
-  const findings = await findingsIn(audit, await sealingKey(audit, where));
-  const words = findingsWords(findings);
-  const hasOpen = findings.open.length > 0;
-  if (words !== "") (hasOpen ? console.error : console.log)(words);
-  return hasOpen ? TAMPERED : GOOD;
+  const { open, words, isOther } = await stateOfRows(audit, where);
+  const isBad = open || isOther;
+  if (words !== "") (isBad ? console.error : console.log)(words);
+  return open ? TAMPERED : isOther ? FAILED : GOOD;
 }
 
 async function print(audit: AuditFile, command: Exclude<ReadCommand, { type: "verify" }>): Promise<number> {
@@ -199,7 +183,9 @@ async function write(pieces: AsyncIterable<string> | Iterable<string>, out: stri
 }
 
 function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new Error(`EEXIST: ${file} already exists. Remove it, or name another file.`);
+  if (!existsSync(file)) return;
+  const cause = file.endsWith(".partial") ? " A command writes it now, or was interrupted." : "";
+  throw new Error(`EEXIST: ${file} already exists.${cause} Remove it, or name another file.`);
 }
 
 async function writeTo(to: Writable, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {

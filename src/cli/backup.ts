@@ -1,6 +1,6 @@
 // `npm run backup -- FILE`: copies the database, even of a running bot, and says what the copy contains.
 
-import { answerHelp, exitOnSignals } from "../program-options.ts";
+import { answerHelp, exitOnSignals, failOnLostOutput } from "../program-options.ts";
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
@@ -9,14 +9,15 @@ import { backUp, type BackedUp } from "../adapters/store/back-up.ts";
 import { isServer } from "../adapters/store/database-copy.ts";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
-import { auditVerdict, publicKeysFor, sealingKey, verdictWords } from "./audit/inspect.ts";
-import { findingsIn, findingsWords } from "./audit/upkeep.ts";
+import { auditVerdict, ownKey, publicKeysFor, verdictWords } from "./audit/inspect.ts";
+import { type StateOfRows, stateOfRows } from "./audit/upkeep.ts";
 
 const USAGE = `Usage: npm run backup -- FILE [--public-key KEY]
 Copies the database of DATABASE_URL to a new FILE, even while the bot runs. FILE appears only once the copy is verified: the database,
 and its audit with --public-key (32 bytes in base64), or else with AUDIT_KEY or the key beside the database. docs/backup.md says how
 to restore it.
-Exit code 0: copied. 1: the database was tampered with. 2: the copy could not be made.`;
+Exit code 0: copied. 1: the database was tampered with. 2: the copy could not be made, or is not fully verified, because the key here does
+not sign the audit any more.`;
 
 const PG_DUMP = `This command copies SQLite only, and DATABASE_URL names PostgreSQL. Use PostgreSQL's own program, even while Countersign runs:
   pg_dump --format=custom --no-owner --file=countersign.dump "$DATABASE_URL"
@@ -35,6 +36,7 @@ class Tampered extends Error {}
 
 answerHelp(USAGE);
 exitOnSignals();
+failOnLostOutput();
 
 process.exitCode = await run(process.argv.slice(2));
 
@@ -75,8 +77,8 @@ type Where = { readonly database: string; readonly key: string | null };
 
 async function copy(where: Where, { file, publicKeys }: Options): Promise<number> {
   let head = "";
-  let findings = "";
-  let isTampered = false;
+  let rows: StateOfRows = { open: false, isOther: false, words: "" };
+  let signedWith: string | null = null;
   const check = async (audit: AuditFile): Promise<void> => {
     const verdict = await auditVerdict(audit, publicKeysFor(where, publicKeys), []);
     if (!verdict.ok) throw new Tampered(verdictWords(verdict, 0));
@@ -84,14 +86,14 @@ async function copy(where: Where, { file, publicKeys }: Options): Promise<number
       verdict.head === null || verdict.head.seq === null
         ? "empty audit"
         : headWords({ ...verdict.head, seq: verdict.head.seq });
-    const found = await findingsIn(audit, await sealingKey(audit, where));
-    findings = findingsWords(found);
-    isTampered = found.open.length > 0;
+    rows = await stateOfRows(audit, where);
+    signedWith = await audit.headKey();
   };
   const done = await backUp(where.database, file, { at: Date.now(), check });
-  console.log([contentWords(file, done, head), keyWords(where)].join("\n"));
-  if (findings !== "") (isTampered ? console.error : console.log)(findings);
-  return isTampered ? TAMPERED : GOOD;
+  console.log([contentWords(file, done, head), keyWords(where, signedWith)].join("\n"));
+  const isBad = rows.open || rows.isOther;
+  if (rows.words !== "") (isBad ? console.error : console.log)(rows.words);
+  return rows.open ? TAMPERED : rows.isOther ? FAILED : GOOD;
 }
 
 function contentWords(file: string, { schema, runs, bytes }: BackedUp, head: string): string {
@@ -101,9 +103,11 @@ function contentWords(file: string, { schema, runs, bytes }: BackedUp, head: str
 }
 
 /** The audit cannot continue without its key. A thief who has both could forge it, so the key must lie elsewhere. */
-function keyWords({ database, key }: Where): string {
+function keyWords({ database, key }: Where, signedWith: string | null): string {
+  const isHere = signedWith === null || ownKey({ database, key })?.id === signedWith;
   const file = auditKeyFile(database);
   const beside = existsSync(file) ? file : "the file beside the database";
   const place = key === null ? beside : "AUDIT_KEY";
-  return `The copy does not contain the key that signs the audit (${place}). A restore needs this key too. Keep a copy of it, but not with the backups.`;
+  const which = isHere ? place : `${signedWith}, which is not here`;
+  return `The copy does not contain the key that signs the audit (${which}). A restore needs this key too. Keep a copy of it, but not with the backups.`;
 }

@@ -1,6 +1,6 @@
 // `npm run migrate-store -- sqlite:PATH postgres://…`: moves a stopped installation to PostgreSQL, with its open cards and its audit.
 
-import { answerHelp, exitOnSignals } from "../program-options.ts";
+import { answerHelp, exitOnSignals, failOnLostOutput } from "../program-options.ts";
 import { auditKeyFile, type AuditKey } from "../adapters/store/audit-key.ts";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { type Moved, openSource } from "../adapters/store/move-store.ts";
@@ -25,6 +25,7 @@ class Tampered extends TypeError {}
 
 answerHelp(USAGE);
 exitOnSignals();
+failOnLostOutput();
 process.exitCode = await run(process.argv.slice(2), process.env);
 
 async function run([from = "", to, ...more]: readonly string[], env: Environment): Promise<number> {
@@ -59,6 +60,7 @@ async function move(where: Where, url: string): Promise<string> {
     throw new Error(`There is no key to verify the audit with: ${howToGiveKey(where.database)}.`);
   const source = await openSource(where.database);
   try {
+    await refuseOtherKey(source, key);
     const sourceState = await verifiedState(source, key);
     const done = await source.moveTo(url, async (copy) => {
       const isSame = (await verifiedState(copy, key)) === sourceState;
@@ -68,6 +70,15 @@ async function move(where: Where, url: string): Promise<string> {
   } finally {
     await source.close();
   }
+}
+
+/** With another key, every row would look as if it had been changed, and the bot could not start on the copy. */
+async function refuseOtherKey(source: AuditFile, { id }: AuditKey): Promise<void> {
+  const inForce = await source.headKey();
+  if (inForce === null || inForce === id) return;
+  throw new Error(
+    `The audit is signed with the key ${inForce}, and the key here is ${id}. Nothing was moved. Put the right key in place.`,
+  );
 }
 
 /** Resolves to the head, and to what was changed outside Countersign, in words. Rejects if the audit is not intact. */

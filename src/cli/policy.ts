@@ -1,14 +1,14 @@
 // `npm run policy`: checks a policy, explains it, explains which rule applies to a run, and replays past requests under it.
 
-import { answerHelp, exitOnSignals } from "../program-options.ts";
+import { answerHelp, exitOnSignals, failOnLostOutput } from "../program-options.ts";
 import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
 import { explainFaults, readProxies } from "../config.ts";
 import { checkIds } from "./slack/slack-people.ts";
 
 const USAGE = `Usage:
-  npm run policy -- lint FILE
-      Checks the policy. With SLACK_BOT_TOKEN set, it also asks Slack about the ids in it.
+  npm run policy -- lint FILE...
+      Checks each policy. With SLACK_BOT_TOKEN set, it also asks Slack about the ids in it.
   npm run policy -- explain FILE
       Prints the policy in sentences.
   npm run policy -- explain RUN [FILE]
@@ -24,6 +24,7 @@ carried out.`;
 const [command, ...args] = process.argv.slice(2);
 answerHelp(USAGE);
 exitOnSignals();
+failOnLostOutput();
 process.exitCode = await run();
 
 /** Only the commands that read the database load the code for it. */
@@ -34,7 +35,7 @@ async function run(): Promise<number> {
     console.error(explainFaults(proxies.error));
     return 2;
   }
-  if (command === "explain" && file !== undefined) {
+  if (command === "explain" && file !== undefined && args.length <= 2) {
     const { explain } = await import("./policy/explain.ts");
     const { well, lines } = await explain(file, policyFile, process.env);
     for (const line of lines) (well ? console.log : console.error)(line);
@@ -46,13 +47,20 @@ async function run(): Promise<number> {
     for (const line of lines) (code === 0 ? console.log : console.error)(line);
     return code;
   }
-  if (command === "lint" && file !== undefined) return lint(file);
-  if (command === "schema") {
+  if (command === "lint" && file !== undefined) return lintAll(args);
+  if (command === "schema" && file === undefined) {
     console.log(JSON.stringify(policySchema(), null, 2));
     return 0;
   }
   console.error(USAGE);
   return 2;
+}
+
+/** Returns the code of the worst file. */
+async function lintAll(files: readonly string[]): Promise<number> {
+  let worst = 0;
+  for (const each of files) worst = Math.max(worst, await lint(each));
+  return worst;
 }
 
 /** Returns 0 if the policy is fine, 1 if something in it is probably a mistake, and 2 if it cannot be used. */

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { startWorld } from "#sandbox/world/world.ts";
-import { auditKeyFile } from "#src/adapters/store/audit-key.ts";
+import { auditKeyFile, auditKeyOf } from "#src/adapters/store/audit-key.ts";
 import { accepted } from "../make/journey-acts.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { openPostgres, POSTGRES } from "#src/adapters/store/postgres.ts";
@@ -178,10 +178,21 @@ test("every stored state arrives unchanged", async () => {
 
 test("a schema that this program does not write is refused", async () => {
   restore(1, file).close();
+  // A bot that has used the file leaves its lock.
+  writeFileSync(`${file}.lock`, "");
   expect(await move({ AUDIT_KEY: GOLDEN_KEY })).toMatchObject({
     code: 2,
     out: expect.stringContaining("start the bot once") as unknown,
   });
+});
+
+test("a key that does not sign the audit now is refused, because no bot could start on the copy", async () => {
+  await installation();
+  const other = Buffer.alloc(32, 7).toString("base64");
+  const seen = await move({ AUDIT_KEY: other });
+  expect(seen.code).toBe(2);
+  for (const seedOf of [seed(), other]) expect(seen.out).toContain(auditKeyOf(seedOf).id);
+  expect(seen.out).toContain("Nothing was moved");
 });
 
 test("an interrupted move leaves nothing and succeeds when repeated, and another repetition changes nothing", async () => {

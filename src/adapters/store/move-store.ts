@@ -3,7 +3,7 @@
 
 import { newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, readAudit } from "./audit-file.ts";
-import { copyAndHold } from "./examine-database.ts";
+import { copyAndHold, type DatabaseCopy } from "./examine-database.ts";
 import { unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { migrate } from "./schema.ts";
@@ -42,7 +42,7 @@ export type Source = AuditFile & {
 export async function openSource(file: string): Promise<Source> {
   const copy = await copyAndHold(file);
   try {
-    const db = openCopy(copy.file);
+    const db = openHeld(copy);
     const close = async (): Promise<void> => {
       await db.destroy();
       copy.remove();
@@ -50,8 +50,16 @@ export async function openSource(file: string): Promise<Source> {
     const audit = await readAudit({ db, engine: SQLITE, close });
     return { ...audit, moveTo: (url, check) => moveTo(db, url, check) };
   } catch (error) {
-    copy.remove();
     throw unusable(file, error);
+  }
+}
+
+function openHeld({ file, remove }: DatabaseCopy): Database {
+  try {
+    return openCopy(file);
+  } catch (error) {
+    remove();
+    throw error;
   }
 }
 

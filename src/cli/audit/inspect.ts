@@ -2,7 +2,6 @@
 
 import { type AuditFile, entryIfReadable, entryOf } from "../../adapters/store/audit-file.ts";
 import {
-  type AuditKey,
   auditKeyFile,
   auditKeyOf,
   auditSignatures,
@@ -82,15 +81,6 @@ export function ownKey({ database, key }: { readonly database: string; readonly 
 
 export const howToGiveKey = (database: string): string =>
   isServer(database) ? "set AUDIT_KEY" : `set AUDIT_KEY or put ${auditKeyFile(database)} back`;
-
-/** Returns the key that seals the rest of the database. Returns null if it is missing or does not sign the audit now. */
-export async function sealingKey(
-  audit: AuditFile,
-  where: { readonly database: string; readonly key: string | null },
-): Promise<AuditKey | null> {
-  const own = ownKey(where);
-  return own !== null && own.id === (await audit.headKey()) ? own : null;
-}
 
 // Exports the audit as JSON lines or as CSV.
 

@@ -18,7 +18,15 @@ import {
   rotateKey,
   rotateKeyBeside,
 } from "../../adapters/store/audit-upkeep.ts";
-import { isServer, liveOwners, openSnapshot, refuseMissing } from "../../adapters/store/database-copy.ts";
+import {
+  isServer,
+  liveOwners,
+  openSnapshot,
+  refuseMissing,
+  shown,
+} from "../../adapters/store/database-copy.ts";
+import { unusable } from "../../adapters/store/faults.ts";
+import { refuseOtherSchema } from "../../adapters/store/schema.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { AuditCommand } from "./command-line.ts";
 import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
@@ -33,7 +41,7 @@ export async function acknowledgeFindings(
   { code, reason }: { readonly code: string; readonly reason: string },
 ): Promise<string> {
   refuseMissing(database);
-  if (isServer(database)) await refuseReplicas(database);
+  await refuseUnknown(database);
   const url = isServer(database) ? database : `sqlite:${database}`;
   const store = await openStore({ url, owner: "audit command", auditKey: key });
   try {
@@ -70,11 +78,17 @@ export async function acknowledgeFindings(
   }
 }
 
-/** A running replica would not notice the acknowledgement and would keep holding approvals back. */
-async function refuseReplicas(url: string): Promise<void> {
-  const { db, close } = await openSnapshot(url);
+/**
+ * Opening the store would create or migrate a database that is not this program's. On a server, a running replica would not notice the
+ * acknowledgement and would keep holding approvals back.
+ */
+async function refuseUnknown(database: string): Promise<void> {
+  const { db, engine, close } = await openSnapshot(database);
   try {
-    const live = await liveOwners(db);
+    await refuseOtherSchema(db, engine).catch((error: unknown) => {
+      throw unusable(shown(database), error);
+    });
+    const live = isServer(database) ? await liveOwners(db) : [];
     if (live.length > 0)
       throw new Error(
         "Countersign is running, so nothing was acknowledged. Use /agent audit acknowledge in Slack, or stop all replicas first.",
@@ -104,7 +118,7 @@ export type Findings = {
 };
 
 /** With `key` null, seals are not checked. The caller must verify the audit first, because its entries are trusted here. */
-export async function findingsIn(audit: AuditFile, key: AuditKey | null): Promise<Findings> {
+async function findingsIn(audit: AuditFile, key: AuditKey | null): Promise<Findings> {
   const words = new Map<string, string>();
   const settled = new Set<string>();
   for (const { seq, entry } of await audit.tampering()) {
@@ -123,11 +137,41 @@ export async function findingsIn(audit: AuditFile, key: AuditKey | null): Promis
 }
 
 /** Returns an empty text if there is nothing to report. */
-export function findingsWords({ open, acknowledged }: Findings): string {
+function findingsWords({ open, acknowledged }: Findings): string {
   return [
     ...open.map((finding) => `TAMPERED: ${finding}`),
     ...acknowledged.map((finding) => `Acknowledged by an admin: ${finding}`),
   ].join("\n");
+}
+
+/**
+ * Returns the key that seals the rest of the database. Only the key that signs the newest entry does. Returns null if there is none yet, or
+ * what was not checked, in words, if that key is not here. `isOther`: the key here is another one.
+ */
+async function sealingKey(
+  audit: AuditFile,
+  where: Where,
+): Promise<AuditKey | { readonly unchecked: string; readonly isOther: boolean } | null> {
+  const own = ownKey(where);
+  const inForce = await audit.headKey();
+  if (inForce === null) return null;
+  if (own?.id === inForce) return own;
+  const here = own === null ? "There is no key here" : `The key here is ${own.id}`;
+  const unchecked = `NOT CHECKED: runs, forms and buttons. This takes the key ${inForce}, which signs the audit now. ${here}: ${howToGiveKey(where.database)}.`;
+  return { unchecked, isOther: own !== null };
+}
+
+/** What is known about the rows outside the audit, in words. `open`: some were changed. `isOther`: the key here is not the one in force. */
+export type StateOfRows = { readonly open: boolean; readonly isOther: boolean; readonly words: string };
+
+/** The caller must verify the audit first. */
+export async function stateOfRows(audit: AuditFile, where: Where): Promise<StateOfRows> {
+  const key = await sealingKey(audit, where);
+  const isMissing = key !== null && "unchecked" in key;
+  const findings = await findingsIn(audit, isMissing ? null : key);
+  const unchecked = isMissing ? [key.unchecked] : [];
+  const words = [findingsWords(findings), ...unchecked].filter((line) => line !== "").join("\n");
+  return { open: findings.open.length > 0, isOther: isMissing && key.isOther, words };
 }
 
 // `redact`: erases a text and writes an entry that records it.

@@ -1,0 +1,116 @@
+// Commands with a key that has been replaced since: they say what they cannot check, and never that it is well.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { openStore } from "#src/adapters/store/open.ts";
+import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
+import { inheritedEnv } from "../make/child-env.ts";
+import { anAuditEntry, aRun } from "../make/run.ts";
+
+const NEW_SEED = Buffer.alloc(32, 7).toString("base64");
+const NEW = auditKeyOf(NEW_SEED).id;
+
+let folder = "";
+let file = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "retired-key-"));
+  file = join(folder, "bot.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
+
+async function run(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Seen> {
+  const program = fileURLToPath(new URL(`../../src/cli/${command}.ts`, import.meta.url));
+  const variables = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, ...env };
+  const child = spawn(process.execPath, [program, ...args], { env: variables, cwd: folder });
+  const seen = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, ...seen };
+}
+
+/** An audit whose new key is in a file, as `--new-key` takes it. The old one is still beside the database. */
+async function rotated(): Promise<void> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await store.audit([anAuditEntry(aRun())]);
+  await store.close();
+  const newKey = join(folder, "new-key");
+  writeFileSync(newKey, NEW_SEED);
+  expect(await run("audit", ["rotate-key", "--new-key", newKey])).toMatchObject({ code: 0 });
+}
+
+test("a verification says that the runs were not checked, and which key that takes", async () => {
+  await rotated();
+  const old = readAuditKey(file);
+  const seen = await run("audit", ["verify"]);
+  expect(seen.code).toBe(2);
+  expect(seen.out).toContain("Intact");
+  for (const id of [NEW, old?.id]) expect(seen.err).toContain(id);
+  expect(await run("audit", ["verify"], { AUDIT_KEY: NEW_SEED })).toMatchObject({ code: 0, err: "" });
+});
+
+test("an auditor without a key is told the same, and the audit is verified for them", async () => {
+  await rotated();
+  const { publicKey = "" } = readAuditKey(file) ?? {};
+  rmSync(`${file}.audit-key`);
+  const seen = await run("audit", ["verify", "--public-key", publicKey]);
+  expect(seen.code).toBe(0);
+  expect(seen.out).toContain(NEW);
+});
+
+test("a backup is made, is not called fully verified, and names the key that a restore needs", async () => {
+  await rotated();
+  const copy = join(folder, "copy.db");
+  const seen = await run("backup", [copy]);
+  expect(seen.code).toBe(2);
+  expect(existsSync(copy)).toBe(true);
+  expect(seen.out).toContain(`${NEW}, which is not here`);
+  expect(seen.err).toContain("NOT CHECKED");
+});
+
+test.each([
+  ["an older schema", (): void => restore(1, file).close(), "older Countersign"],
+  ["nothing", (): void => writeFileSync(file, ""), "cannot use the database"],
+])("an acknowledgement changes nothing in a database with %s", async (_what, make, says) => {
+  make();
+  const before = readdirSync(folder);
+  const seen = await run("audit", ["acknowledge", "code", "--reason", "looked"], { AUDIT_KEY: GOLDEN_KEY });
+  expect(seen.code).toBe(2);
+  expect(seen.err).toContain(says);
+  expect(readdirSync(folder).filter((name) => !name.endsWith(".lock"))).toEqual(before);
+});
+
+test("each policy of a list is checked, and arguments that no command reads are refused", async () => {
+  const [good, bad] = [join(folder, "good.yaml"), join(folder, "bad.yaml")];
+  writeFileSync(good, "rules: []\n");
+  writeFileSync(bad, "rules: 5\n");
+  const seen = await run("policy", ["lint", good, bad]);
+  expect(seen.code).toBe(2);
+  expect(seen.out).toContain("bad.yaml:1");
+  expect((await run("policy", ["schema", "extra"])).code).toBe(2);
+  expect((await run("policy", ["explain", good, good, "extra"])).code).toBe(2);
+});
+
+test.each(["schema", "lint"])("policy %s fails if its output is lost", async (command) => {
+  const policy = join(folder, "policy.yaml");
+  writeFileSync(policy, "rules: []\n");
+  const program = fileURLToPath(new URL("../../src/cli/policy.ts", import.meta.url));
+  const line = `"$0" "${program}" ${command} ${command === "lint" ? policy : ""} > /dev/full`;
+  const child = spawn("sh", ["-c", line, process.execPath], { env: inheritedEnv() });
+  let err = "";
+  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  expect(code).toBe(2);
+  expect(err).toContain("ENOSPC");
+});
