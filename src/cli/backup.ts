@@ -90,7 +90,8 @@ async function copy(where: Where, { file, publicKeys }: Options): Promise<number
     signedWith = await audit.headKey();
   };
   const done = await backUp(where.database, file, { at: Date.now(), check });
-  console.log([contentWords(file, done, head), keyWords(where, signedWith)].join("\n"));
+  const did = rows.isOther ? "Backed up, but not fully verified" : "Backed up and verified";
+  console.log([`${did}: ${contentWords(file, done, head)}`, keyWords(where, signedWith)].join("\n"));
   const isBad = rows.open || rows.isOther;
   if (rows.words !== "") (isBad ? console.error : console.log)(rows.words);
   return rows.open ? TAMPERED : rows.isOther ? FAILED : GOOD;
@@ -99,7 +100,7 @@ async function copy(where: Where, { file, publicKeys }: Options): Promise<number
 function contentWords(file: string, { schema, runs, bytes }: BackedUp, head: string): string {
   const size = `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
   const held = `${runs.all} ${runs.all === 1 ? "run" : "runs"}, ${runs.unfinished} of them unfinished`;
-  return `Backed up and verified: ${file}, ${size}, schema ${schema}, ${held}, ${head}`;
+  return `${file}, ${size}, schema ${schema}, ${held}, ${head}`;
 }
 
 /** The audit cannot continue without its key. A thief who has both could forge it, so the key must lie elsewhere. */

@@ -75,6 +75,7 @@ test("a backup is made, is not called fully verified, and names the key that a r
   const seen = await run("backup", [copy]);
   expect(seen.code).toBe(2);
   expect(existsSync(copy)).toBe(true);
+  expect(seen.out).not.toContain("and verified");
   expect(seen.out).toContain(`${NEW}, which is not here`);
   expect(seen.err).toContain("NOT CHECKED");
 });
