@@ -12,17 +12,8 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import {
-  closeSync,
-  fchownSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { giveToOwner } from "./give-to-owner.ts";
 import { reasonOf, Unusable } from "./faults.ts";
 import { syncFolderOf } from "./sync-folder.ts";
 
@@ -96,15 +87,6 @@ function writeSeed(file: string, seed: string, database: string): void {
   }
   renameSync(unfinished, file);
   syncFolderOf(file);
-}
-
-const ROOT = 0;
-
-/** If root runs the command, the bot's user must still be able to read the key. SQLite does the same for its files. */
-function giveToOwner(opened: number, database: string): void {
-  const owner = statSync(database, { throwIfNoEntry: false });
-  if (process.getuid?.() !== ROOT || owner === undefined || owner.uid === ROOT) return;
-  fchownSync(opened, owner.uid, owner.gid);
 }
 
 /** Returns the key beside the database, or null if there is none. */

@@ -17,6 +17,7 @@ import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement }
 import { PortError } from "../../ports.ts";
 import type { Engine } from "./schema.ts";
 import { isBusy, reasonOf } from "./faults.ts";
+import { giveToOwner } from "./give-to-owner.ts";
 import type { Database, Tables } from "./database.ts";
 
 const refuses = (table: string, change: "update" | "delete", unless = ""): string =>
@@ -217,8 +218,9 @@ export const lockFile = (database: string): string => `${database}.lock`;
 /** Creates the lock file and waits at most `waitMs` for the lock. Throws SQLite's error: "busy" if another process has the lock. */
 function takeLock(database: string, waitMs: number): ProcessLock {
   const file = lockFile(database);
+  if (!existsSync(file)) createLockFile(file, database);
   // SQLite opens a file that is not writable for reading only. "exclusive" would then not keep out other readers.
-  if (existsSync(file)) accessSync(file, constants.W_OK);
+  accessSync(file, constants.W_OK);
   const raw = new DatabaseSync(file, { timeout: waitMs });
   try {
     // Nothing is ever written to the lock file, so a journal on disk would only be one more file.
@@ -228,6 +230,23 @@ function takeLock(database: string, waitMs: number): ProcessLock {
   } catch (error) {
     raw.close();
     throw error;
+  }
+}
+
+/** Never follows a link: root would give away what it leads to. Done before SQLite opens the file, because a close releases every lock. */
+function createLockFile(file: string, database: string): void {
+  let opened: number;
+  try {
+    opened = openSync(file, "wx", 0o600);
+  } catch (error) {
+    // Another process has just created it.
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    giveToOwner(opened, database);
+  } finally {
+    closeSync(opened);
   }
 }
 

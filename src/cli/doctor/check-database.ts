@@ -1,7 +1,7 @@
 // Checks whether the database is usable, and what a start would do to it. Only reads: it creates no file, migrates no schema and writes
 // no entry.
 
-import { existsSync, statfsSync } from "node:fs";
+import { existsSync, statfsSync, type Stats, statSync } from "node:fs";
 import { auditKeyFile, auditKeyOf, readAuditKey } from "../../adapters/store/audit-key.ts";
 import {
   type DatabaseState,
@@ -43,6 +43,7 @@ const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor an
 const LOST =
   "Restore a backup, or check DATABASE_URL: the next start would create an empty database. If you want an empty database, move the key file to another folder.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
+const AS_THE_BOT = "Run the doctor as the bot's user.";
 const REACH_SERVER = "Check DATABASE_URL, and that the server accepts this machine and this user.";
 const SAFE_SERVER =
   "Turn these settings on, and connect to the primary as the owner of the database. Otherwise decisions can be lost.";
@@ -59,8 +60,30 @@ async function checkFile(path: string, key: string | null, bot: RunningBot | nul
     const state = await examineDatabase(path);
     return [fileFinding(path, state, bot), ...checkKey(state, key, path), checkDisk(path)];
   } catch (error) {
-    return [unusable(error, OWN_FOLDER)];
+    return [unusable(error, closedTodo(path, error))];
   }
+}
+
+/** An installation that exists is not sent to another place: a start would create an empty database there. */
+function closedTodo(path: string, error: unknown): string {
+  const closed = error instanceof Error ? /may not write to (.+)$/.exec(error.message)?.[1] : undefined;
+  if (closed === undefined) return OWN_FOLDER;
+  try {
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return OWN_FOLDER;
+    return `${AS_THE_BOT} ${toOpen(closed, statSync(closed))}`;
+  } catch {
+    return `${AS_THE_BOT} If this is that user, let it use the folder of the database.`;
+  }
+}
+
+function toOpen(path: string, found: Stats): string {
+  const me = process.getuid?.();
+  if (found.isDirectory())
+    return `If this is that user, let it write to ${path}, where files are created beside the database.`;
+  if (me === undefined) return `If this is that user, let it read and write ${path}.`;
+  return me === found.uid
+    ? `If this is that user, make the file writable: chmod u+rw ${path}`
+    : `If this is that user, give it the file: chown ${me} ${path}`;
 }
 
 function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null): Finding {
