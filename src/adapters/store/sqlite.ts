@@ -15,7 +15,7 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { PortError } from "../../ports.ts";
-import type { Engine } from "./schema.ts";
+import { type Engine, FOREIGN, WrongDatabase } from "./schema.ts";
 import { isBusy, reasonOf } from "./faults.ts";
 import { giveToOwner } from "./give-to-owner.ts";
 import type { Database, Tables } from "./database.ts";
@@ -77,11 +77,11 @@ function openFile(file: string, lock: ProcessLock): Database {
   }
 }
 
-/** Opens a copy that no other process uses. Locks, creates and migrates nothing. Throws if the file is not a database of Countersign. */
+/** Opens a copy that no other process uses. Locks, creates and migrates nothing. Throws if another program has written the file. */
 export function openCopy(file: string): Database {
   const raw = new DatabaseSync(file);
   try {
-    if (!isOurs(raw)) throw new Error("it is the database of another program");
+    if (!isOurs(raw) && !isEmpty(raw)) throw new WrongDatabase(FOREIGN);
     return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adaptDriver(raw) }) });
   } catch (error) {
     raw.close();
@@ -102,6 +102,9 @@ export async function rewriteFile(db: Database): Promise<string | null> {
 const isOurs = (raw: DatabaseSync): boolean =>
   raw.prepare("pragma application_id").get()?.["application_id"] === APPLICATION_ID;
 
+const isEmpty = (raw: DatabaseSync): boolean =>
+  raw.prepare("select 1 from sqlite_schema").get() === undefined;
+
 /** Creates the file for its owner only. SQLite gives its side files (-wal, -shm) the same mode. */
 function createFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -114,8 +117,7 @@ function closeToOthers(file: string): void {
 
 /** Claims an empty file for Countersign. `synchronous = full` flushes every commit; macOS needs `fullfsync` for a real flush. */
 function prepareFile(raw: DatabaseSync): void {
-  const empty = raw.prepare("select 1 from sqlite_schema").get() === undefined;
-  if (!isOurs(raw) && !empty) throw new Error("it is the database of another program");
+  if (!isOurs(raw) && !isEmpty(raw)) throw new WrongDatabase(FOREIGN);
   raw.exec("pragma journal_mode = wal; pragma synchronous = full; pragma fullfsync = on");
   raw.exec("pragma foreign_keys = on; pragma trusted_schema = off");
   raw.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; commit`);

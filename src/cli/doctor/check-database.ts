@@ -32,7 +32,7 @@ export async function checkDatabase(config: Config, bot: RunningBot | null): Pro
 /** What to do, by the words of the error. */
 const TODOS: readonly (readonly [RegExp, string])[] = [
   [/newer Countersign/, "Start that version, or restore the copy from before the upgrade."],
-  [/another program/, "Set DATABASE_URL to a file that only Countersign uses."],
+  [/another program/, "Set DATABASE_URL to a database that only Countersign uses."],
   [/not a database|damaged/, "Keep the file, restore a backup, and check the disk."],
   [/full/, "Free space on that disk."],
   [/belongs to user/, "Run the doctor and the bot as the same user, or give that user the files."],
@@ -43,6 +43,7 @@ const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor an
 const LOST =
   "Restore a backup, or check DATABASE_URL: the next start would create an empty database. If you want an empty database, move the key file to another folder.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
+const NOTHING_YET = "Countersign has written nothing to it yet";
 const AS_THE_BOT = "Run the doctor as the bot's user.";
 const REACH_SERVER = "Check DATABASE_URL, and that the server accepts this machine and this user.";
 const SAFE_SERVER =
@@ -104,8 +105,12 @@ function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null)
   const key = auditKeyFile(path);
   if (state.type === "missing" && existsSync(key))
     return bad(DATABASE, `${path} is missing or empty, but its audit key ${key} is there`, LOST);
-  if (state.type === "missing")
-    return good(DATABASE, `${path} does not exist yet; the first start will create it, and is allowed to`);
+  if (state.type === "missing") {
+    const [is, what] = existsSync(path)
+      ? [`is empty: ${NOTHING_YET}`, "its tables"]
+      : ["does not exist yet", "it"];
+    return good(DATABASE, `${path} ${is}; the first start will create ${what}, and is allowed to`);
+  }
   return good(
     DATABASE,
     `${path} can be read and written${nextStart(state)}${bot === null ? "" : inUse(bot)}`,
@@ -162,7 +167,9 @@ async function checkServer(url: string, key: string | null): Promise<Finding[]> 
     if (faults.length > 0) return [bad(DATABASE, `${name}: ${faults.join("; ")}`, SAFE_SERVER)];
     const users = replicas === 1 ? "1 process uses it" : `${replicas} processes use it`;
     const next =
-      type === "missing" ? "; the first start will create its tables" : nextStart(state) || `; ${users}`;
+      type === "missing"
+        ? `. ${NOTHING_YET}; the first start will create its tables`
+        : nextStart(state) || `; ${users}`;
     return [good(DATABASE, `${name} can be read and written${next}`), ...checkKey(state, key, null)];
   } catch (error) {
     return [unusable(error, REACH_SERVER)];
