@@ -3,7 +3,15 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -343,6 +351,15 @@ test("a missing database is not created", async () => {
     expect(seen.err).toContain("bot.db");
   }
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("an empty file is not another program's, and is not changed", async () => {
+  writeFileSync(file, "");
+  const seen = await audit("verify");
+  expect(seen).toMatchObject({ code: 2, out: "" });
+  expect(seen.err).toContain("it is empty: Countersign has written nothing to it yet");
+  expect(readdirSync(folder)).toEqual(["bot.db"]);
+  expect(readFileSync(file, "utf8")).toBe("");
 });
 
 test("a file of another program is refused and not changed", async () => {

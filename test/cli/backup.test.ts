@@ -277,6 +277,13 @@ describe("no copy is left, and the exit code says why, if", () => {
     expect(err).toContain("another program");
   });
 
+  test("Countersign has written nothing to the database yet", async () => {
+    writeFileSync(join(folder, "none.db"), "");
+    const { code, err } = await nothingLeft([copy], { DATABASE_URL: "sqlite:./none.db" });
+    expect(code).toBe(2);
+    expect(err).toMatch(/none\.db: it is empty: Countersign has written nothing to it yet/);
+  });
+
   test("the audit was tampered with", async () => {
     await (await written()).close();
     change(file, "update audit set entry = replace(entry, 'stored', 'forged') where seq = 1");

@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
@@ -18,6 +18,7 @@ import { type Diagnosis, diagnose } from "#src/cli/doctor/examine.ts";
 import { loadConfig } from "#src/load-config.ts";
 import { createLog } from "#src/log.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { SERVER_USER } from "../make/postgres.ts";
 import {
   CONFIGURATION,
   type Env,
@@ -199,6 +200,54 @@ test("a database that is used by another process, while no bot answers, is repor
   expect(found.lines.join("\n")).toMatch(
     process.platform === "linux" ? /WRONG {2}Database .*locked by process/ : /Database/,
   );
+});
+
+/** Windows has no ordinary user for this. */
+describe.runIf(process.platform !== "win32")("a file beside the database that refuses the bot's user", () => {
+  const { uid: user = process.getuid?.() ?? 0, gid: group } = SERVER_USER;
+  let lock = "";
+  beforeEach(async () => {
+    await (await openStore({ url: `sqlite:${join(folder, "bot.db")}`, owner: "test" })).close();
+    lock = join(folder, "bot.db.lock");
+    if (group === undefined) return;
+    for (const name of ["", ...readdirSync(folder)]) chownSync(join(folder, name), user, group);
+  });
+
+  /** Resolves to the doctor's line about the database, and its advice. */
+  async function told(): Promise<string> {
+    const env: Env = { ...inheritedEnv(), ...world.env };
+    const child = spawn(process.execPath, [DOCTOR], { env, cwd: folder, ...SERVER_USER });
+    let printed = "";
+    child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+    await once(child, "close");
+    return /^WRONG {2}Database .*\n.*$/m.exec(printed)?.[0] ?? printed;
+  }
+
+  test.runIf(group !== undefined)("is to be given to that user", async () => {
+    chownSync(lock, 0, 0);
+    const said = await told();
+    expect(said).toContain(`this user may not write to ${lock}`);
+    expect(said).toContain(`chown ${user} ${lock}`);
+    expect(said).not.toContain("DATABASE_URL");
+  });
+
+  test("is to be made writable, if it belongs to that user", async () => {
+    chmodSync(lock, 0o400);
+    const said = await told();
+    expect(said).toContain(`chmod u+rw ${lock}`);
+    expect(said).not.toContain("DATABASE_URL");
+  });
+
+  test.runIf(group !== undefined).each([
+    [0o755, "let it write to"],
+    [0o700, "let it use the folder of the database"],
+  ])("is the folder, with the mode %o: the advice is not another database", async (mode, says) => {
+    chownSync(folder, 0, 0);
+    chmodSync(folder, mode);
+    const said = await told();
+    expect(said).toContain(says);
+    expect(said).not.toContain("DATABASE_URL");
+  });
 });
 
 const own = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];

@@ -146,7 +146,6 @@ const OTHER_KEY = Buffer.alloc(32, 9).toString("base64");
 
 test.for<[string, () => unknown, RegExp]>([
   ["missing", () => undefined, /ok {5}Database .*does not exist yet/],
-  ["empty", () => writeFile(database(), ""), /ok {5}Database .*does not exist yet/],
   [
     "missing beside its key",
     async () => {
@@ -189,6 +188,16 @@ test.for<[string, () => unknown, RegExp]>([
     "another program's",
     () => inDatabase("create table songs (title text)"),
     /WRONG {2}Database .*another program/,
+  ],
+  [
+    "empty",
+    () => writeFile(database(), ""),
+    /ok {5}Database .*is empty: Countersign has written nothing to it yet; the first start will create its tables/,
+  ],
+  [
+    "without a table",
+    () => inDatabase("vacuum"),
+    /ok {5}Database .*is empty: Countersign has written nothing to it yet/,
   ],
   [
     "no database",

@@ -236,6 +236,19 @@ test("a target that contains another installation is refused and not changed", a
   expect(await server.run(url, "select count(*)::int as rows from audit")).toEqual([{ rows: 1 }]);
 });
 
+test("a target of another program is refused and not changed", async () => {
+  await installation();
+  await server.run(url, "create table songs (title text)");
+  const seen = await move();
+  expect(seen).toMatchObject({
+    code: 2,
+    out: expect.stringContaining("it is the database of another program") as unknown,
+  });
+  expect(
+    await server.run(url, "select table_name from information_schema.tables where table_schema = 'public'"),
+  ).toEqual([{ table_name: "songs" }]);
+});
+
 test("an audit that was tampered with is not moved", async () => {
   await installation();
   const raw = new DatabaseSync(file);

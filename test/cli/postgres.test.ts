@@ -71,6 +71,15 @@ async function decided(): Promise<void> {
   ]);
 }
 
+/** Databases of other programs, some with names that Countersign uses too. */
+const OTHERS: readonly (readonly [what: string, statements: string])[] = [
+  ["another program's runs", "create table runs (id text)"],
+  ["another program's schema_version", "create table schema_version (version text)"],
+  ["another program's songs", "create table songs (title text)"],
+  ["another program's view", "create view audit as select 1 as seq"],
+];
+const TABLES = "select 1 from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'v')";
+
 /** Releases the store, like a bot that stops. */
 const stopped = () => store.release();
 
@@ -201,6 +210,25 @@ describe("npm run audit", () => {
     );
   });
 
+  test("says that a database is empty, or another program's, and changes neither", async () => {
+    url = await server.database();
+    const policy = join(folder, "empty.yaml");
+    writeFileSync(policy, "rules:\n  - name: all\n    approvers: anyone\n");
+    const explain = () => command("policy", { POLICY_FILE: policy }, "explain", "run_7");
+    const empty = saying("it is empty: Countersign has written nothing to it yet");
+    expect(await audit("verify")).toEqual({ code: 2, out: empty });
+    expect((await explain()).out).toEqual(empty);
+    expect(await server.run(url, TABLES)).toEqual([]);
+    for (const [, statements] of OTHERS) {
+      url = await server.database();
+      await server.run(url, statements);
+      const foreign = saying("it is the database of another program");
+      expect(await audit("verify")).toEqual({ code: 2, out: foreign });
+      expect((await explain()).out).toEqual(foreign);
+      expect((await server.run(url, TABLES)).length).toBe(1);
+    }
+  });
+
   test("says that the key is required", async () => {
     await decided();
     const seen = await command("audit", { AUDIT_KEY: "" }, "verify");
@@ -269,6 +297,28 @@ describe("npm run doctor", () => {
   ])("says what a start would do with the schema %i", async (version, words) => {
     await server.run(url, `update schema_version set version = ${version}`);
     expect(await doctor()).toMatch(words);
+  });
+
+  test.each(OTHERS)("refuses %s, as a start does", async (_what, statements) => {
+    url = await server.database();
+    await server.run(url, statements);
+    const said = await doctor();
+    expect(said).toMatch(/^WRONG .*it is the database of another program/);
+    await expect(openStore({ url, owner: "late", auditKey: AUDIT_KEY })).rejects.toThrow(
+      /^cannot use the database postgres:.*: it is the database of another program/,
+    );
+    expect((await server.run(url, TABLES)).length).toBe(1);
+  });
+
+  test.each([
+    ["an extension", "create extension pg_stat_statements"],
+    ["another schema", "create schema theirs; create table theirs.runs (id text)"],
+  ])("and a start are not troubled by what belongs to %s", async (_what, statements) => {
+    url = await server.database();
+    await server.run(url, statements);
+    expect(await doctor()).toMatch(/^ok .*the first start will create its tables/);
+    await (await openStore({ url, owner: "late", auditKey: AUDIT_KEY })).close();
+    expect(await doctor()).toMatch(/^ok .*can be read and written; \d process/);
   });
 
   test("reports a server that cannot be reached", async () => {

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { backUp } from "#src/adapters/store/back-up.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -130,19 +130,35 @@ test("keeps the old key, with which a back-up from before is restored", async ()
   await store.close();
 });
 
-test.runIf(process.getuid?.() === 0)(
-  "run by root, leaves the key and the lock to the owner of the database",
-  async () => {
-    await write();
-    // A restore moves the lock away.
-    rmSync(`${file}.lock`);
-    const owner = 65_534;
+describe.runIf(process.getuid?.() === 0)("run by root", () => {
+  const owner = 65_534;
+  const giveAll = () => {
     for (const name of ["", ...readdirSync(folder)]) chownSync(join(folder, name), owner, owner);
+  };
+  const owners = () => readdirSync(folder).map((name) => [name, statSync(join(folder, name)).uid]);
+  const allTheirs = () => readdirSync(folder).map((name) => [name, owner]);
+
+  test("leaves the key to the owner of the database", async () => {
+    await write();
+    giveAll();
     expect(await audit("rotate-key")).toMatchObject({ code: 0 });
-    const owners = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).uid]);
-    expect(owners).toEqual(readdirSync(folder).map((name) => [name, owner]));
-  },
-);
+    expect(owners()).toEqual(allTheirs());
+  });
+
+  test.each([
+    ["rotate-key", 0],
+    ["acknowledge", 2],
+  ])("leaves the lock to the owner of a restored database: %s", async (command, code) => {
+    await write();
+    rmSync(`${file}.lock`);
+    giveAll();
+    const what = command === "acknowledge" ? ["abc123", "--reason", "seen"] : [];
+    expect(await audit(command, ...what)).toMatchObject({ code });
+    expect(statSync(`${file}.lock`)).toMatchObject({ uid: owner, gid: owner, size: 0 });
+    expect(statSync(`${file}.lock`).mode & 0o777).toBe(0o600);
+    expect(owners()).toEqual(allTheirs());
+  });
+});
 
 test("changes nothing if the new key is the current one, or already signs the audit", async () => {
   const [current, next] = [newKey(1), newKey(2)];
@@ -172,7 +188,7 @@ test("refuses a database of a newer Countersign, and of an older one", async () 
   const before = readdirSync(folder);
   for (const [version, says] of [
     [99, "a newer Countersign has written it"],
-    [1, "an older Countersign has written it"],
+    [0, "an older Countersign has written it"],
   ] as const) {
     const raw = new DatabaseSync(file);
     raw.exec(`update schema_version set version = ${version}`);

@@ -13,7 +13,7 @@ import { announcedKeys, countStrays } from "./check-audit.ts";
 import { createLongTexts } from "./long-texts.ts";
 import type { Reading } from "./run-row.ts";
 import { createFindRuns } from "./find-runs.ts";
-import { refuseOtherSchema } from "./schema.ts";
+import { refuseEmpty, refuseOtherSchema } from "./schema.ts";
 import { brokenRows } from "./seals.ts";
 import { openSnapshot, shown, type Snapshot } from "./database-copy.ts";
 import { unusable } from "./faults.ts";
@@ -133,8 +133,9 @@ const READING: Omit<Reading, "texts"> = { seals: null, now: Date.now, findings: 
 
 /** Finds a run by the service's id or by ours. Resolves to null if there is none. Rejects if the database cannot be read. */
 export async function readRun(database: string, id: string): Promise<Run | null> {
-  const { db, close } = await openSnapshot(database);
+  const { db, engine, close } = await openSnapshot(database);
   try {
+    await refuseEmpty(db, engine);
     const runs = createFindRuns({
       db,
       reading: { ...READING, texts: createLongTexts() },

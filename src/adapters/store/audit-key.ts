@@ -13,8 +13,8 @@ import {
   verify,
 } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { giveToOwner } from "./give-to-owner.ts";
 import { reasonOf, Unusable } from "./faults.ts";
-import { giveToOwner } from "./file-owner.ts";
 import { syncFolderOf } from "./sync-folder.ts";
 
 export type AuditKey = {

@@ -9,7 +9,7 @@ import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { BACKUP_MARK, EARLIER_MARK } from "../../ports/store.ts";
 import { auditIn, type AuditFile } from "./audit-file.ts";
 import { uncopied, unusable } from "./faults.ts";
-import { schemaState, schemaVersion } from "./schema.ts";
+import { refuseEmpty, schemaVersion, WrongDatabase } from "./schema.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import { syncFolderOf } from "./sync-folder.ts";
 import type { Database } from "./database.ts";
@@ -47,6 +47,7 @@ export async function backUp(
     syncFolderOf(file);
     return found;
   } catch (error) {
+    if (error instanceof WrongDatabase) throw unusable(database, error);
     throw error instanceof NotRead ? unusable(database, error.cause) : uncopied(file, error);
   } finally {
     discard();
@@ -111,7 +112,7 @@ async function examine(
     // One file, without a write-ahead log.
     await sql`pragma journal_mode = delete`.execute(db);
     await refuseDamaged(db);
-    await schemaState(db, SQLITE);
+    await refuseEmpty(db, SQLITE);
     await putMark(db, at);
     await check(auditIn({ db, engine: SQLITE, close: () => Promise.resolve() }));
     const counted = sql<{ total: number; unfinished: number }>`

@@ -91,7 +91,7 @@ async function contentState(file: string): Promise<Pick<DatabaseState, "type" | 
 export async function stateOf(
   db: Database,
   engine: Engine,
-): Promise<Pick<DatabaseState, "schema" | "head"> & { readonly type: "older" | "current" }> {
+): Promise<Pick<DatabaseState, "type" | "schema" | "head">> {
   const type = await schemaState(db, engine);
   const schema = await schemaVersion(db, engine);
   return { type, schema, head: schema === 0 ? null : ((await newest(db))?.key ?? null) };

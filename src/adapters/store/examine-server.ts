@@ -19,15 +19,11 @@ export type ServerState = {
   readonly faults: readonly string[];
 };
 
-const NEW = { type: "missing", schema: 0, head: null } as const;
-
-/** Rejects with one line for the operator if the server cannot be reached, or if a newer program wrote the schema. */
+/** Rejects with one line for the operator if the server cannot be reached, or if another program or a newer one wrote the tables. */
 export async function examineServer(url: string): Promise<ServerState> {
   const { db, engine, close } = await openSnapshot(url);
   try {
-    const { rows: tables } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
-    const isMissing = !tables.some(({ name }) => name === "schema_version");
-    const state = isMissing ? NEW : await stateOf(db, engine);
+    const state = await stateOf(db, engine);
     const { type } = state;
     const replicas = type === "current" ? (await liveOwners(db)).length : 0;
     const faults = [...(await durabilityFaults(db)), ...(await accessFaults(db, type))];

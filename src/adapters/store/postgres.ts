@@ -40,6 +40,14 @@ $$`;
 const triggers = (change: "disable" | "enable"): string[] =>
   ["audit", "audit_texts"].map((table) => `alter table ${table} ${change} trigger ${table}_refuses_delete`);
 
+/**
+ * Tables and views, also those that this user may not read, which information_schema leaves out. What an extension has made is not another
+ * program's: providers put some into every new database.
+ */
+const TABLES = `select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+  where nspname = current_schema() and relkind in ('r', 'p', 'f', 'v', 'm') and not exists (
+    select 1 from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')`;
+
 export const POSTGRES: Engine = {
   appendOnly: (table) => [refusal(table), ...refuses(table, "update", "delete", "truncate")],
   textsAppendOnly: [
@@ -55,7 +63,7 @@ export const POSTGRES: Engine = {
   timeOf: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   // Held until the end of the transaction, so replicas that start at the same time migrate one after the other.
   lockSchema: `select pg_advisory_xact_lock(${SCHEMA_LOCK})`,
-  tables: "select table_name as name from information_schema.tables where table_schema = current_schema()",
+  tables: TABLES,
 };
 
 /** Returns the URL of the database without the user, the password and the parameters. */

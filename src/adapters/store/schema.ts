@@ -18,7 +18,7 @@ export type Engine = {
   readonly timeOf: (now: number) => Expression<number>;
   /** Makes other migrating processes wait until this transaction ends. Null if there can be no other process. */
   readonly lockSchema: string | null;
-  /** Selects the names of the tables. */
+  /** Selects the names of the tables, and of whatever else could stand in their way. */
   readonly tables: string;
 };
 
@@ -190,7 +190,11 @@ const SEEN_REQUESTS = [
   "create index seen_requests_by_age on seen_requests (at)",
 ];
 
-/** Migrates the schema to the newest version, all steps or none. Rejects if a newer program has written the database. */
+const SCHEMA_VERSION = `create table schema_version (
+  version integer not null  -- one row: how many steps of the schema have been taken
+)`;
+
+/** Migrates the schema to the newest version, all steps or none. Rejects if another program or a newer one has written the database. */
 export async function migrate(
   db: Database,
   engine: Engine,
@@ -198,11 +202,8 @@ export async function migrate(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (engine.lockSchema !== null) await sql.raw(engine.lockSchema).execute(trx);
-    await sql`create table if not exists schema_version (
-      version integer not null  -- one row: how many steps of the schema have been taken
-    )`.execute(trx);
-    const row = await trx.selectFrom("schema_version").select("version").executeTakeFirst();
-    const version = row?.version ?? 0;
+    if (await isEmpty(trx, engine)) await sql.raw(SCHEMA_VERSION).execute(trx);
+    const version = await versionOf(trx);
     if (version > steps.length) throw newerSchema(version, steps.length);
     if (version === steps.length) return;
     for (const step of steps.slice(version))
@@ -212,9 +213,32 @@ export async function migrate(
   });
 }
 
-/** Changes nothing. Rejects if a newer program has written the database. */
-export async function schemaState(db: Database, engine: Engine): Promise<"older" | "current"> {
-  const version = await schemaVersion(db, engine);
+/** The database is not what this program needs. The message says what it is instead. */
+export class WrongDatabase extends Error {}
+
+export const FOREIGN = "it is the database of another program";
+const EMPTY =
+  "it is empty: Countersign has written nothing to it yet. Start the bot once, or check DATABASE_URL";
+
+/** Only Countersign has tables of these names. Other programs have `runs`, `audit` or `schema_version` too. */
+const ONLY_OURS = ["audit_texts", "seen_requests"];
+
+/** Resolves to whether there is no table yet. Rejects if another program has made the tables. */
+async function isEmpty(db: Database, engine: Engine): Promise<boolean> {
+  const { rows } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
+  const names = new Set(rows.map(({ name }) => name));
+  if (names.size === 0) return true;
+  if (names.has("schema_version") && ONLY_OURS.some((name) => names.has(name))) return false;
+  throw new WrongDatabase(FOREIGN);
+}
+
+/**
+ * Changes nothing. Resolves to "missing" if the first start creates the tables. Rejects if another program or a newer one has written the
+ * database.
+ */
+export async function schemaState(db: Database, engine: Engine): Promise<"missing" | "older" | "current"> {
+  if (await isEmpty(db, engine)) return "missing";
+  const version = await versionOf(db);
   if (version > MIGRATIONS.length) throw newerSchema(version, MIGRATIONS.length);
   return version < MIGRATIONS.length ? "older" : "current";
 }
@@ -222,28 +246,29 @@ export async function schemaState(db: Database, engine: Engine): Promise<"older"
 /** For readers, which migrate nothing. Rejects if this program does not know the schema. */
 export async function refuseOtherSchema(db: Database, engine: Engine): Promise<void> {
   if ((await schemaState(db, engine)) === "current") return;
-  const version = await schemaVersion(db, engine);
-  if (version === 0) throw new Error(await unwrittenWords(db, engine));
-  const schemas = `schema ${version}; this program reads ${MIGRATIONS.length}`;
-  throw new Error(`an older Countersign has written it (${schemas}): start the bot once to migrate it`);
+  await refuseEmpty(db, engine);
+  const schemas = `schema ${await versionOf(db)}; this program reads ${MIGRATIONS.length}`;
+  throw new WrongDatabase(
+    `an older Countersign has written it (${schemas}): start the bot once to migrate it`,
+  );
 }
 
-async function unwrittenWords(db: Database, engine: Engine): Promise<string> {
-  const { rows } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
-  return rows.length === 0
-    ? "it is empty; the bot creates its tables at its first start"
-    : "Countersign has written nothing to it; it may be the database of another program";
+/** For readers of what every schema has. Rejects if there is nothing to read, or if another program or a newer one has written it. */
+export async function refuseEmpty(db: Database, engine: Engine): Promise<void> {
+  if ((await schemaState(db, engine)) === "missing") throw new WrongDatabase(EMPTY);
 }
 
 /** Resolves to 0 if no step has been applied. */
 export async function schemaVersion(db: Database, engine: Engine): Promise<number> {
-  const { rows } = await sql<{ name: string }>`${sql.raw(engine.tables)}`.execute(db);
-  if (!rows.some(({ name }) => name === "schema_version")) return 0;
+  return (await isEmpty(db, engine)) ? 0 : versionOf(db);
+}
+
+async function versionOf(db: Pick<Database, "selectFrom">): Promise<number> {
   return (await db.selectFrom("schema_version").select("version").executeTakeFirst())?.version ?? 0;
 }
 
 function newerSchema(version: number, known: number): Error {
-  return new Error(
+  return new WrongDatabase(
     `a newer Countersign has written it (schema ${version}; this one knows ${known}): start that version`,
   );
 }

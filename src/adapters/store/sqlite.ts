@@ -15,9 +15,9 @@ import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { PortError } from "../../ports.ts";
-import type { Engine } from "./schema.ts";
+import { type Engine, FOREIGN, WrongDatabase } from "./schema.ts";
 import { isBusy, reasonOf } from "./faults.ts";
-import { createFor } from "./file-owner.ts";
+import { giveToOwner } from "./give-to-owner.ts";
 import type { Database, Tables } from "./database.ts";
 
 const refuses = (table: string, change: "update" | "delete", unless = ""): string =>
@@ -77,11 +77,11 @@ function openFile(file: string, lock: ProcessLock): Database {
   }
 }
 
-/** Opens a copy that no other process uses. Locks, creates and migrates nothing. Throws if the file is not a database of Countersign. */
+/** Opens a copy that no other process uses. Locks, creates and migrates nothing. Throws if another program has written the file. */
 export function openCopy(file: string): Database {
   const raw = new DatabaseSync(file);
   try {
-    if (!isOurs(raw)) throw new Error("it is the database of another program");
+    if (!isOurs(raw) && !isEmpty(raw)) throw new WrongDatabase(FOREIGN);
     return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adaptDriver(raw) }) });
   } catch (error) {
     raw.close();
@@ -102,6 +102,9 @@ export async function rewriteFile(db: Database): Promise<string | null> {
 const isOurs = (raw: DatabaseSync): boolean =>
   raw.prepare("pragma application_id").get()?.["application_id"] === APPLICATION_ID;
 
+const isEmpty = (raw: DatabaseSync): boolean =>
+  raw.prepare("select 1 from sqlite_schema").get() === undefined;
+
 /** Creates the file for its owner only. SQLite gives its side files (-wal, -shm) the same mode. */
 function createFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -114,8 +117,7 @@ function closeToOthers(file: string): void {
 
 /** Claims an empty file for Countersign. `synchronous = full` flushes every commit; macOS needs `fullfsync` for a real flush. */
 function prepareFile(raw: DatabaseSync): void {
-  const empty = raw.prepare("select 1 from sqlite_schema").get() === undefined;
-  if (!isOurs(raw) && !empty) throw new Error("it is the database of another program");
+  if (!isOurs(raw) && !isEmpty(raw)) throw new WrongDatabase(FOREIGN);
   raw.exec("pragma journal_mode = wal; pragma synchronous = full; pragma fullfsync = on");
   raw.exec("pragma foreign_keys = on; pragma trusted_schema = off");
   raw.exec(`begin immediate; pragma application_id = ${APPLICATION_ID}; commit`);
@@ -218,9 +220,9 @@ export const lockFile = (database: string): string => `${database}.lock`;
 /** Creates the lock file and waits at most `waitMs` for the lock. Throws SQLite's error: "busy" if another process has the lock. */
 function takeLock(database: string, waitMs: number): ProcessLock {
   const file = lockFile(database);
+  if (!existsSync(file)) createLockFile(file, database);
   // SQLite opens a file that is not writable for reading only. "exclusive" would then not keep out other readers.
-  if (existsSync(file)) accessSync(file, constants.W_OK);
-  else createLock(database, file);
+  accessSync(file, constants.W_OK);
   const raw = new DatabaseSync(file, { timeout: waitMs });
   try {
     // Nothing is ever written to the lock file, so a journal on disk would only be one more file.
@@ -233,12 +235,20 @@ function takeLock(database: string, waitMs: number): ProcessLock {
   }
 }
 
-function createLock(database: string, file: string): void {
+/** Never follows a link: root would give away what it leads to. Done before SQLite opens the file, because a close releases every lock. */
+function createLockFile(file: string, database: string): void {
+  let opened: number;
   try {
-    createFor(database, file);
+    opened = openSync(file, "wx", 0o600);
   } catch (error) {
-    // Another process has created it at this moment.
-    if (!existsSync(file)) throw error;
+    // Another process has just created it.
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    giveToOwner(opened, database);
+  } finally {
+    closeSync(opened);
   }
 }
 

@@ -1,7 +1,7 @@
 // Checks whether the database is usable, and what a start would do to it. Only reads: it creates no file, migrates no schema and writes
 // no entry.
 
-import { existsSync, statfsSync } from "node:fs";
+import { existsSync, statfsSync, type Stats, statSync } from "node:fs";
 import { auditKeyFile, auditKeyOf, readAuditKey } from "../../adapters/store/audit-key.ts";
 import {
   type DatabaseState,
@@ -32,7 +32,7 @@ export async function checkDatabase(config: Config, bot: RunningBot | null): Pro
 /** What to do, by the words of the error. */
 const TODOS: readonly (readonly [RegExp, string])[] = [
   [/newer Countersign/, "Start that version, or restore the copy from before the upgrade."],
-  [/another program/, "Set DATABASE_URL to a file that only Countersign uses."],
+  [/another program/, "Set DATABASE_URL to a database that only Countersign uses."],
   [/not a database|damaged/, "Keep the file, restore a backup, and check the disk."],
   [/full/, "Free space on that disk."],
   [/belongs to user/, "Run the doctor and the bot as the same user, or give that user the files."],
@@ -43,8 +43,8 @@ const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor an
 const LOST =
   "Restore a backup, or check DATABASE_URL: the next start would create an empty database. If you want an empty database, move the key file to another folder.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
-const OWN_FILES =
-  "Let the bot's user write there, for example with chown. If DATABASE_URL named another file, the bot would start with an empty database.";
+const NOTHING_YET = "Countersign has written nothing to it yet";
+const AS_THE_BOT = "Run the doctor as the bot's user.";
 const REACH_SERVER = "Check DATABASE_URL, and that the server accepts this machine and this user.";
 const SAFE_SERVER =
   "Turn these settings on, and connect to the primary as the owner of the database. Otherwise decisions can be lost.";
@@ -61,8 +61,30 @@ async function checkFile(path: string, key: string | null, bot: RunningBot | nul
     const state = await examineDatabase(path);
     return [fileFinding(path, state, bot), ...checkKey(state, key, path), checkDisk(path)];
   } catch (error) {
-    return [unusable(error, existsSync(path) ? OWN_FILES : OWN_FOLDER)];
+    return [unusable(error, closedTodo(path, error))];
   }
+}
+
+/** An installation that exists is not sent to another place: a start would create an empty database there. */
+function closedTodo(path: string, error: unknown): string {
+  const closed = error instanceof Error ? /may not write to (.+)$/.exec(error.message)?.[1] : undefined;
+  if (closed === undefined) return OWN_FOLDER;
+  try {
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return OWN_FOLDER;
+    return `${AS_THE_BOT} ${toOpen(closed, statSync(closed))}`;
+  } catch {
+    return `${AS_THE_BOT} If this is that user, let it use the folder of the database.`;
+  }
+}
+
+function toOpen(path: string, found: Stats): string {
+  const me = process.getuid?.();
+  if (found.isDirectory())
+    return `If this is that user, let it write to ${path}, where files are created beside the database.`;
+  if (me === undefined) return `If this is that user, let it read and write ${path}.`;
+  return me === found.uid
+    ? `If this is that user, make the file writable: chmod u+rw ${path}`
+    : `If this is that user, give it the file: chown ${me} ${path}`;
 }
 
 function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null): Finding {
@@ -83,8 +105,12 @@ function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null)
   const key = auditKeyFile(path);
   if (state.type === "missing" && existsSync(key))
     return bad(DATABASE, `${path} is missing or empty, but its audit key ${key} is there`, LOST);
-  if (state.type === "missing")
-    return good(DATABASE, `${path} does not exist yet; the first start will create it, and is allowed to`);
+  if (state.type === "missing") {
+    const [is, what] = existsSync(path)
+      ? [`is empty: ${NOTHING_YET}`, "its tables"]
+      : ["does not exist yet", "it"];
+    return good(DATABASE, `${path} ${is}; the first start will create ${what}, and is allowed to`);
+  }
   return good(
     DATABASE,
     `${path} can be read and written${nextStart(state)}${bot === null ? "" : inUse(bot)}`,
@@ -141,7 +167,9 @@ async function checkServer(url: string, key: string | null): Promise<Finding[]> 
     if (faults.length > 0) return [bad(DATABASE, `${name}: ${faults.join("; ")}`, SAFE_SERVER)];
     const users = replicas === 1 ? "1 process uses it" : `${replicas} processes use it`;
     const next =
-      type === "missing" ? "; the first start will create its tables" : nextStart(state) || `; ${users}`;
+      type === "missing"
+        ? `. ${NOTHING_YET}; the first start will create its tables`
+        : nextStart(state) || `; ${users}`;
     return [good(DATABASE, `${name} can be read and written${next}`), ...checkKey(state, key, null)];
   } catch (error) {
     return [unusable(error, REACH_SERVER)];
