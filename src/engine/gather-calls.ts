@@ -225,11 +225,11 @@ async function endEarlier(
 ): Promise<void> {
   for (const { key, open } of runs)
     for (const earlier of open)
-      if (earlier.says === gatheredKind(says) && earlier.channel === channel)
+      if (gatheredKind(earlier.says) === gatheredKind(says) && earlier.channel === channel)
         await change(key, (run) => endGathered(run, earlier.since));
 }
 
-/** Last reminders are sent together with ordinary ones, because each card says when its time ends. */
+/** Last reminders are sent together with ordinary ones, and the message then says so. Each card says when its time ends. */
 const gatheredKind = (says: CallToJoin["says"]): CallToJoin["says"] => (says === "last" ? "waits" : says);
 
 /** Marks the calls of the other runs first, and those of the carrier last. See call.ts for the reason. */
@@ -248,7 +248,7 @@ async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJ
   }
   const notice: Gathered = {
     since: clock.now(),
-    says: gatheredKind(first.says),
+    says: calls.some(({ says }) => says === "last") ? "last" : first.says,
     ...(first.channel === undefined ? {} : { channel: first.channel }),
     of,
     oldest: Math.min(...calls.map(({ waitsSince }) => waitsSince)),

@@ -52,6 +52,18 @@ describe("waiting requests of a channel", () => {
     expect(await carried()).toMatchObject([{ over: true }]);
   });
 
+  test("whose time is nearly up are reminded of that in one message", async () => {
+    const bench = await createBench();
+    const expiry = { afterMs: 60 * MIN, outcome: "deny" } as const;
+    const followUp = { ...NO_FOLLOW_UP, warnMs: 10 * MIN };
+    bench.policy = aPolicy({ approvers: these([APPROVER]), expiry, followUp });
+    const cards = [await bench.withCard(), await bench.withCard()];
+    await bench.clock.pass(52 * MIN);
+    const runs = await Promise.all(cards.map(({ id }) => bench.run(id)));
+    expect(runs.flatMap(({ gathered = [] }) => gathered)).toMatchObject([{ says: "last" }]);
+    expect(several(bench)).toHaveLength(1);
+  });
+
   test("are counted in their reminder while fewer and fewer of them wait", async () => {
     const { bench, ids } = await waiting(3);
     await bench.clock.pass(16 * MIN);

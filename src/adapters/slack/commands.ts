@@ -258,7 +258,7 @@ async function freezeCommand(
   if (word === "here" || word === "everywhere") {
     const frozen = await freeze.freeze(by, word === "here" ? by.channel : null, why);
     if (!frozen.ok) return commandRefusal(frozen.error, command);
-    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Requests can still be denied. Another person can lift it with \`${command} freeze lift\`.`;
+    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Requests can still be denied. Another admin of Countersign or one of the policy's \`freezers\` can lift it with \`${command} freeze lift\`.`;
     return textAnswer("answer:frozen", text);
   }
   if (word === "lift") {
@@ -269,7 +269,10 @@ async function freezeCommand(
       still === null
         ? "Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again."
         : `Another freeze still holds here: ${freezeWords(still)}. No run starts and no approval is sent until it is lifted too.`;
-    return textAnswer("answer:freeze-lifted", `Lifted: ${freezeWords(lifted.value)}. ${then}`);
+    return textAnswer(
+      "answer:freeze-lifted",
+      `You lifted this freeze: ${freezeWords(lifted.value)}. ${then}`,
+    );
   }
   const found = await freeze.look(by);
   return found.ok ? freezeState(found.value, command) : commandRefusal(found.error, command);

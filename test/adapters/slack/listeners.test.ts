@@ -66,7 +66,7 @@ describe("an acknowledgment that Slack does not receive", () => {
   test("of a refused run is followed by the same words at the command's address", async () => {
     const { answers, call } = listenersWith(starting(() => Promise.resolve(err({ type: "guest" }))));
     await call("/agent", command("run deploy"), dropped);
-    expect(answers).toEqual([expect.stringContaining("Guests can't start")]);
+    expect(answers).toEqual([expect.stringContaining("Guests can't do this")]);
   });
 
   test("of a question does not keep the answer from the person", async () => {

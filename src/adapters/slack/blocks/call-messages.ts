@@ -169,7 +169,9 @@ export function severalMessage(run: Run, gathered: Gathered): Message {
           span(
             says === "over"
               ? "Their cards say what the agents are told."
-              : "Review lists what waits for you, the riskiest first; only you see the list. Each request has a card in its thread.",
+              : says === "last"
+                ? "Each card says when its time ends, and what happens then. Review lists what waits for you, the riskiest first; only you see the list."
+                : "Review lists what waits for you, the riskiest first; only you see the list. Each request has a card in its thread.",
           ),
         ),
       ),
@@ -180,7 +182,7 @@ export function severalMessage(run: Run, gathered: Gathered): Message {
 
 const SEVERAL: { readonly [says in Call["says"]]: (requests: string) => string } = {
   waits: (requests) => `⏰ ${requests} still wait for a decision here`,
-  last: (requests) => `⏰ ${requests} still wait for a decision here`,
+  last: (requests) => `⏰ ${requests} still wait for a decision here; for some, the time is nearly up`,
   stage: (requests) => `⏫ ${requests} are escalated`,
   over: (requests) => `⌛ Time is up for ${requests}`,
 };

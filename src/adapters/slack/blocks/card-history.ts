@@ -67,7 +67,7 @@ function pastWords(cause: Exclude<PastDecision["cause"], "undone">, serviceWords
     case "stopped":
       return "Not sent: the run was stopped first.";
     case "frozen":
-      return "Not sent: Countersign was frozen first. Approve it again once the freeze is lifted.";
+      return "Not sent: Countersign was frozen first.";
     case "restored":
       return "It no longer counts: Countersign was restored from an older copy and can't tell whether it was sent.";
     case "tampered":

@@ -48,7 +48,7 @@ export function help(command: string, tasks: readonly SavedTask[] = []): Message
     ["watch <run id>", "follow, in this channel, a run that was started elsewhere"],
     ["unwatch <run id>", "stop following a run"],
     ["audit <run id>", "send the evidence of a run as a file, to admins and auditors only"],
-    ["report", "show who decided in the last week, to admins only"],
+    ["report", "show who decided in the last full week, to admins only"],
     [
       "freeze here | everywhere | lift",
       "stop all starts and approvals, or resume them, for people who may freeze",

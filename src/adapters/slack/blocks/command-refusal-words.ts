@@ -8,11 +8,11 @@ import { boxes, escaped, line, localTime, type Message, rich, span } from "./ric
 
 /** Refusals of commands that always have the same words. */
 const FIXED_COMMAND_WORDS = {
-  guest: "Guests can't start or watch runs. Ask a full member of this workspace.",
+  guest: "Guests can't do this in Countersign. Ask a full member of this workspace.",
   outsider:
-    "Only members of this workspace can start or watch runs, and your account belongs to another one.",
-  bot: "This account can't start or watch runs.",
-  deactivated: "This account can't start or watch runs.",
+    "Only members of this workspace can do this in Countersign, and your account belongs to another one.",
+  bot: "Apps and bots can't do this in Countersign.",
+  deactivated: "This account is deactivated, so it can't do this in Countersign.",
   "not-in-channel": "You are not in this channel, so you can't start or watch runs here.",
   unverified: "Slack could not confirm just now who you are, so nothing was done. Try again in a moment.",
   "no-runs-here":
@@ -53,7 +53,7 @@ const FIXED_COMMAND_WORDS = {
 const ONLY_ADMINS: Record<Extract<CommandRefusal, { type: "not-admin" }>["asked"], string> = {
   close: "Only Countersign's admins can close a dispute.",
   acknowledge: "Only Countersign's admins can acknowledge what was found in the database.",
-  report: "Only Countersign's admins can see who decided in the last week.",
+  report: "Only Countersign's admins can see who decided in the last full week.",
 };
 
 /** `drawn` makes the names of fields safe to show. */

@@ -119,7 +119,7 @@ const MAX_PEOPLE = 40;
 export function weekReport({ week, people, incomplete }: WeekReport): Message {
   const shown = people.slice(0, MAX_PEOPLE);
   const more = people.length - shown.length;
-  const title = "Who decided in the last week";
+  const title = "Who decided in the last full week";
   const none = people.length === 0 ? [line(span("No one decided anything, and no one was refused."))] : [];
   const blocks: Block[] = [
     rich(

@@ -33,10 +33,12 @@ function drawn(notice: NoticeContent, run: Run, deployment: Deployment): Message
   }
 }
 
-/** `before` is the number of messages that are queued ahead of the run's opening. */
+/** `before` is the number of messages that are queued ahead of the run's opening. It may be 0: Slack also makes a single one wait. */
 export function queuedNotice(before: number): Message {
   const queued = before === 1 ? "1 message is" : `${count(before)} messages are`;
-  const text = `Starting. ${queued} ahead of yours in this channel.`;
+  const waits =
+    before === 0 ? "Its thread opens in a few seconds." : `${queued} ahead of yours in this channel.`;
+  const text = `Starting. ${waits}`;
   const why = " Slack accepts about one a second. Your task is recorded; don't start it again.";
   return withId("notice:queued", message(text, [line(span(text, { bold: true }), span(why))]));
 }

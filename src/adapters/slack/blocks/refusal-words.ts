@@ -20,9 +20,9 @@ import { count, escaped, localTime, plural } from "./rich.ts";
 
 /** Refusals that always have the same words. */
 const FIXED_WORDS = {
-  guest: "Guests can't decide approvals. Nothing was sent. Ask a full member of this workspace.",
+  guest: "Guests can't decide approvals or stop runs. Nothing was sent. Ask a full member of this workspace.",
   outsider:
-    "Only members of this workspace can decide this approval, and your account belongs to another one. Nothing was sent.",
+    "Only members of this workspace can decide approvals and stop runs, and your account belongs to another one. Nothing was sent.",
   bot: "Apps and bots can't decide approvals. Nothing was sent.",
   deactivated: "This account is deactivated, so it can't decide approvals. Nothing was sent.",
   "not-in-channel":
