@@ -1,15 +1,13 @@
 // Commands with a key that has been replaced since: they say what they cannot check, and never that it is well.
 
-import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
-import { inheritedEnv } from "../make/child-env.ts";
+import { runCommand } from "../make/run-command.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
 const NEW_SEED = Buffer.alloc(32, 7).toString("base64");
@@ -23,22 +21,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
-
-async function run(
-  command: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Seen> {
-  const program = fileURLToPath(new URL(`../../src/cli/${command}.ts`, import.meta.url));
-  const variables = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, ...env };
-  const child = spawn(process.execPath, [program, ...args], { env: variables, cwd: folder });
-  const seen = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, ...seen };
-}
+const run = (command: string, args: readonly string[], env: { readonly [name: string]: string } = {}) =>
+  runCommand(command, args, { env: { DATABASE_URL: `sqlite:${file}`, ...env } });
 
 /** An audit whose new key is in a file, as `--new-key` takes it. The old one is still beside the database. */
 async function rotated(): Promise<void> {
@@ -90,28 +74,4 @@ test.each([
   expect(seen.code).toBe(2);
   expect(seen.err).toContain(says);
   expect(readdirSync(folder).filter((name) => !name.endsWith(".lock"))).toEqual(before);
-});
-
-test("each policy of a list is checked, and arguments that no command reads are refused", async () => {
-  const [good, bad] = [join(folder, "good.yaml"), join(folder, "bad.yaml")];
-  writeFileSync(good, "rules: []\n");
-  writeFileSync(bad, "rules: 5\n");
-  const seen = await run("policy", ["lint", good, bad]);
-  expect(seen.code).toBe(2);
-  expect(seen.out).toContain("bad.yaml:1");
-  expect((await run("policy", ["schema", "extra"])).code).toBe(2);
-  expect((await run("policy", ["explain", good, good, "extra"])).code).toBe(2);
-});
-
-test.each(["schema", "lint"])("policy %s fails if its output is lost", async (command) => {
-  const policy = join(folder, "policy.yaml");
-  writeFileSync(policy, "rules: []\n");
-  const program = fileURLToPath(new URL("../../src/cli/policy.ts", import.meta.url));
-  const line = `"$0" "${program}" ${command} ${command === "lint" ? policy : ""} > /dev/full`;
-  const child = spawn("sh", ["-c", line, process.execPath], { env: inheritedEnv() });
-  let err = "";
-  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  expect(code).toBe(2);
-  expect(err).toContain("ENOSPC");
 });

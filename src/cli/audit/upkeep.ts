@@ -156,8 +156,8 @@ async function sealingKey(
   const inForce = await audit.headKey();
   if (inForce === null) return null;
   if (own?.id === inForce) return own;
-  const here = own === null ? "There is no key here" : `The key here is ${own.id}`;
-  const unchecked = `NOT CHECKED: runs, forms and buttons. This takes the key ${inForce}, which signs the audit now. ${here}: ${howToGiveKey(where.database)}.`;
+  const here = own === null ? "There is no key here." : `The key here is ${own.id}.`;
+  const unchecked = `NOT CHECKED: runs, forms and buttons. The check takes the key that signs the audit now, ${inForce}. ${here} Set AUDIT_KEY to that key.`;
   return { unchecked, isOther: own !== null };
 }
 

@@ -165,15 +165,7 @@ export function severalMessage(run: Run, gathered: Gathered): Message {
           ...(left === undefined ? [span(" · the oldest asked "), ago(oldest)] : []),
         ),
         ...calledLine(who),
-        line(
-          span(
-            says === "over"
-              ? "Their cards say what the agents are told."
-              : says === "last"
-                ? "Each card says when its time ends, and what happens then. Review lists what waits for you, the riskiest first; only you see the list."
-                : "Review lists what waits for you, the riskiest first; only you see the list. Each request has a card in its thread.",
-          ),
-        ),
+        line(span(SEVERAL_MEANING[says])),
       ),
       ...(says === "over" ? [] : [reviewButton(run, `review-${since}`)]),
     ],
@@ -185,6 +177,14 @@ const SEVERAL: { readonly [says in Call["says"]]: (requests: string) => string }
   last: (requests) => `⏰ ${requests} still wait for a decision here; for some, the time is nearly up`,
   stage: (requests) => `⏫ ${requests} are escalated`,
   over: (requests) => `⌛ Time is up for ${requests}`,
+};
+
+const REVIEW_MEANING = "Review lists what waits for you, the riskiest first; only you see the list.";
+const SEVERAL_MEANING: { readonly [says in Call["says"]]: string } = {
+  waits: `${REVIEW_MEANING} Each request has a card in its thread.`,
+  last: `Each card says when its time ends, and what happens then. ${REVIEW_MEANING}`,
+  stage: `${REVIEW_MEANING} Each request has a card in its thread.`,
+  over: "Their cards say what the agents are told.",
 };
 
 function leftTitle({ says, of }: Gathered, left: number): string {
