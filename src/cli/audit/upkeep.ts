@@ -156,8 +156,8 @@ async function sealingKey(
   const inForce = await audit.headKey();
   if (inForce === null) return null;
   if (own?.id === inForce) return own;
-  const here = own === null ? "There is no key here." : `The key here is ${own.id}.`;
-  const unchecked = `NOT CHECKED: runs, forms and buttons. The check takes the key that signs the audit now, ${inForce}. ${here} Set AUDIT_KEY to that key.`;
+  const here = own === null ? "There is no key here." : `The key here has the id ${own.id}.`;
+  const unchecked = `NOT CHECKED: runs, forms and buttons. ${here} The audit is signed by the key with the id ${inForce} now: set AUDIT_KEY to that one.`;
   return { unchecked, isOther: own !== null };
 }
 
