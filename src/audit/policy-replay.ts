@@ -8,7 +8,14 @@ import { ruleFor } from "../domain/policy/choose-rule.ts";
 import { laxerFields } from "../domain/policy/combine-rules.ts";
 import { foldName, stepsOf } from "../domain/policy/pattern.ts";
 import type { Facts, Policy, Rule } from "../domain/policy/policy.ts";
-import { assignParts, groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
+import {
+  assignParts,
+  groupsAndChannelsOf,
+  isInAll,
+  listsOf,
+  type NamedPeople,
+  type Principals,
+} from "../domain/policy/named-people.ts";
 import { requesterGroupsOf, setsOfRule } from "../domain/rule-facts.ts";
 import { seenChars } from "../domain/text/text.ts";
 
@@ -115,18 +122,23 @@ async function canBeApproved(
   people: People,
 ): Promise<Judgement["approvable"]> {
   const { approvers, needs, selfApproval, except } = rule;
-  if (approvers === "anyone") return "enough";
   const members = await membersOfSets(rule, people);
   const isIn = isInBy(members);
-  const sets = await Promise.all(groupsAndChannelsOf(approvers).map((set) => people.members(set)));
-  const named = new Set<string>([...approvers.users, ...sets.flatMap((each) => each ?? [])]);
+  const [first, ...others] = listsOf(approvers);
+  if (first === undefined) return "enough";
+  const membersOfEach = (list: Principals) =>
+    groupsAndChannelsOf(list).map((set) => members.get(set) ?? null);
+  const named = new Set<string>([...first.users, ...membersOfEach(first).flatMap((each) => each ?? [])]);
   if (!selfApproval) named.delete(requester);
-  const listed = [...named].filter((user) => except === null || isIn(user, except) !== true);
+  const listed = [...named].filter(
+    (user) =>
+      (except === null || isIn(user, except) !== true) && others.every((list) => isIn(user, list) === true),
+  );
   const may = await Promise.all(listed.map((user) => people.mayApprove(user)));
   const able = listed.filter((_user, index) => may[index] !== false);
   const { seated } = assignParts(able, rule, (user, part) => isIn(user, part) !== false);
   if (seated.length >= needs) return "enough";
-  return sets.includes(null) ? "unknown" : "too-few";
+  return membersOfEach(approvers).includes(null) ? "unknown" : "too-few";
 }
 
 async function shortfall(
@@ -137,8 +149,8 @@ async function shortfall(
   if (sent === null || sent.verdict !== "approve") return { lacks: [], isSure: true };
   const { approvals } = sent;
   const users = [...new Set(approvals.map(({ user }) => user))];
-  const among = await Promise.all(users.map((user) => isAmong(user, rule, people)));
   const isIn = isInBy(await membersOfSets(rule, people));
+  const among = users.map((user) => isInAll(listsOf(rule.approvers).map((list) => isIn(user, list))));
   const excepted = users.map((user) => rule.except !== null && isIn(user, rule.except));
   const seats = (isUnknownIn: boolean): number =>
     assignParts(users, rule, (user, part) => isIn(user, part) ?? isUnknownIn).seated.length;
@@ -171,13 +183,6 @@ const isInBy =
       return true;
     return lists.includes(null) ? null : false;
   };
-
-async function isAmong(user: UserId, { approvers }: Rule, people: People): Promise<boolean | null> {
-  if (approvers === "anyone" || approvers.users.includes(user)) return true;
-  const sets = await Promise.all(groupsAndChannelsOf(approvers).map((set) => people.members(set)));
-  if (sets.some((members) => members?.includes(user) === true)) return true;
-  return sets.includes(null) ? null : false;
-}
 
 /** Describes how the rule of that time and the new rule differ. */
 export type Difference = {

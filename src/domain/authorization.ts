@@ -12,7 +12,7 @@ import {
 import type { Freeze } from "./freeze.ts";
 import type { ChannelId, GroupId, TeamId, UserId } from "./ids.ts";
 import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
-import type { Part, Principals } from "./policy/named-people.ts";
+import { isInAll, listsOf, type NamedPeople, type Part, type Principals } from "./policy/named-people.ts";
 import { hasUnknownGroups } from "./rule-facts.ts";
 import { contextBehind } from "./run-context.ts";
 import { isStopped, mayHaveAsked, type Run, type Stop } from "./run.ts";
@@ -156,9 +156,12 @@ function refusalByNames(person: Person, rule: Rule, notApprover: OpenRefusal): O
 }
 
 /** Returns whether the person is among the principals, or null if Slack was not asked and we do not know. Compares ids only. */
-export function isOneOf(person: Person, principals: Principals): boolean | null {
-  if (principals === "anyone" || principals.users.includes(person.user)) return true;
-  const memberships = [...principals.groups, ...principals.channels].map((id) => person.memberOf?.get(id));
+export const isOneOf = (person: Person, principals: Principals): boolean | null =>
+  isInAll(listsOf(principals).map((list) => isInList(person, list)));
+
+function isInList(person: Person, { users, groups, channels }: NamedPeople): boolean | null {
+  if (users.includes(person.user)) return true;
+  const memberships = [...groups, ...channels].map((id) => person.memberOf?.get(id));
   if (memberships.includes(true)) return true;
   return memberships.includes(undefined) ? null : false;
 }

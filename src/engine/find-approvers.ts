@@ -8,7 +8,7 @@ import type { Context } from "../domain/context.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { Called } from "../domain/follow-up.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
-import { assignParts, groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
+import { assignParts, listsOf, type NamedPeople, type Principals } from "../domain/policy/named-people.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import { isRequesterUnknown, type PolicyNow } from "../domain/rule-facts.ts";
 import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
@@ -79,9 +79,17 @@ async function candidatesOf(run: Run, rule: Rule, people: PeopleLookup): Promise
   return [...new Set([...called, ...named])].map((user) => ({ user, escalated: called.includes(user) }));
 }
 
-async function everyoneIn(named: NamedPeople, { membersOf }: PeopleLookup): Promise<readonly UserId[]> {
-  const members = await Promise.all(groupsAndChannelsOf(named).map((set) => membersOf(set, SHOWN_AGE_MS)));
-  return [...named.users, ...members.flat()];
+async function everyoneIn(
+  named: Exclude<Principals, "anyone">,
+  { membersOf }: PeopleLookup,
+): Promise<readonly UserId[]> {
+  const [first = [], ...others] = await Promise.all(
+    listsOf(named).map(async ({ users, groups, channels }) => {
+      const members = await Promise.all([...groups, ...channels].map((set) => membersOf(set, SHOWN_AGE_MS)));
+      return [...users, ...members.flat()];
+    }),
+  );
+  return first.filter((user) => others.every((list) => list.includes(user)));
 }
 
 /** The caller must pass only people whom the rule names. `refusalToDecide` judges everything else. */
@@ -129,11 +137,15 @@ export async function findPeople(
     const able = await Promise.all(left.map((candidate) => isAble(run, rule, candidate, people)));
     return { users: left.filter((_, at) => able[at]).map(({ user }) => user), groups };
   };
-  const sure = await calledUnder(ruleOf(ctx, run, approval));
+  const inDoubt = rulesInDoubt(ctx, run, approval);
+  const sure = await calledUnder(ruleOf(ctx, run, approval)).catch((error: unknown) => {
+    if (inDoubt.length > 0 && error instanceof PortError) return NOT_CALLED;
+    throw error;
+  });
   const isNoOne = sure.users.length + sure.groups.length === 0;
   // While Slack has not said which rule applies, all hold together, and may leave no one. Someone must hear of the request all the same.
-  const inDoubt = isNoOne ? rulesInDoubt(ctx, run, approval) : [];
-  const { users, groups } = inDoubt.length === 0 ? sure : together(await anyOf(inDoubt.map(calledUnder)));
+  const { users, groups } =
+    isNoOne && inDoubt.length > 0 ? together(await anyOf(inDoubt.map(calledUnder))) : sure;
   if (call.first !== undefined && users.includes(call.first))
     return { type: "people-found", users: [call.first], groups: [], more: 0 };
   // When the time is over, the requester is mentioned as well.
@@ -148,6 +160,7 @@ export async function findPeople(
 }
 
 type CalledByRule = Pick<Called, "users" | "groups">;
+const NOT_CALLED: CalledByRule = { users: [], groups: [] };
 
 /** Leaves out what Slack refuses to say, such as the members of a group that is gone. Rejects only if Slack says nothing at all. */
 async function anyOf(asked: readonly Promise<CalledByRule>[]): Promise<readonly CalledByRule[]> {
@@ -193,10 +206,10 @@ async function namedBy(
 
 const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
 
-async function expand(
-  { users, groups, channels }: NamedPeople,
-  { membersOf }: PeopleLookup,
-): Promise<CalledByRule> {
+async function expand(named: Exclude<Principals, "anyone">, people: PeopleLookup): Promise<CalledByRule> {
+  if (named.alsoIn !== undefined) return { users: await everyoneIn(named, people), groups: [] };
+  const { users, groups, channels } = named;
+  const { membersOf } = people;
   const ofGroups = await Promise.all(groups.map((group) => membersOf(group, SHOWN_AGE_MS)));
   const ofChannels = await Promise.all(channels.map((channel) => membersOf(channel, SHOWN_AGE_MS)));
   const few = [...ofGroups, ...ofChannels].filter((members) => members.length <= FEW);

@@ -136,6 +136,19 @@ test("compares numbers to choose the rule, and reports a doubt if a group of the
   expect(grouped.out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
 });
 
+test("a person must be among the approvers of each rule that an ambiguous request must meet", async () => {
+  await write(history(aRun(), { action: ["read it", "deploy it"] }, { action: ["read it", "drop it"] }));
+  const { out } = await replayed(`rules:
+  - { name: read, when: { action: "read *" }, approvers: { users: [U0BEN] } }
+  - { name: deploy, when: { action: "deploy *" }, approvers: { groups: [S0TEAM], users: [U0CAT] }, hold: 5s }
+  - { name: everything, approvers: { users: [U0BEN, U0CAT] }, hold: 1s }
+`);
+  // Nobody can say offline whether Ben is in the team.
+  expect(out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
+  expect(out).toContain("0 would have too few approvers");
+  expect(out).not.toMatch(/apr_[01] .*a person who may not approve/);
+});
+
 test("applies the stricter rule to an ambiguous request, as for a live request", async () => {
   await write(history(aRun(), { action: ["read it", "deploy it"] }));
   const { out } = await replayed(NEW);

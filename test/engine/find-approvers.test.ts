@@ -1,8 +1,12 @@
-// The count of the people who can approve a request.
+// Who can approve a request: how many they are, and whom a reminder mentions.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { GroupId, UserId } from "#src/domain/ids.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import type { When } from "#src/domain/policy/policy.ts";
 import { createBench } from "../make/bot.ts";
-import { REQUESTER } from "../make/run.ts";
+import { aPolicy, aRule, these } from "../make/policy.ts";
+import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 test("in a private channel, inviting people helps if the rule lets anyone approve", async () => {
   const bench = await createBench();
@@ -14,4 +18,41 @@ test("in a private channel, inviting people helps if the rule lets anyone approv
   expect(bench.chat.told).toMatchObject([
     { to: REQUESTER, says: { type: "nobody-can-approve", grows: true } },
   ]);
+});
+
+describe("two rules apply, and one names people by id and the other by a group", () => {
+  const ON_CALL = GroupId("S0ONCALL");
+  const [ana, ben, cat] = [UserId("U0ANA"), UserId("U0BEN"), UserId("U0CAT")];
+  const inEnv = (env: string): When => ({ ...aRule().when, fields: { env: [env] } });
+  const REMIND = { ...NO_FOLLOW_UP, remind: { afterMs: 60_000, doubles: false, atMost: 1 } };
+
+  async function waiting(needs: number) {
+    const bench = await createBench();
+    bench.policy = aPolicy(
+      { name: "prod", when: inEnv("prod"), approvers: these([ana, ben]), needs, followUp: REMIND },
+      { name: "test", when: inEnv("test"), approvers: these([], [ON_CALL]), holdMs: 1_000 },
+      { name: "others" },
+    );
+    bench.people.membersOf = (set) => Promise.resolve(set === ON_CALL ? [ana, cat] : [ana, ben, cat]);
+    bench.people.ownSets = new Map([ana, cat].map((user) => [user, new Set([ON_CALL])]));
+    const id = aRunId();
+    // Both spellings may be the field that the rules ask for, so the request must meet both rules.
+    bench.agents.pending.set(id, [{ id: "appr_1", content: { env: "prod", Env: "test" } }]);
+    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+    await bench.clock.pass(30_000);
+    return { bench, id };
+  }
+  const countOf = async ({ bench, id }: Awaited<ReturnType<typeof waiting>>) =>
+    (await bench.run(id)).approvals[0]?.approverCount?.able;
+
+  test("only the person whom both allow is counted", async () => {
+    expect(await countOf(await waiting(1))).toBe(1);
+    expect(await countOf(await waiting(2))).toBe(1);
+  });
+
+  test("only that person is reminded", async () => {
+    const { bench, id } = await waiting(1);
+    await bench.clock.pass(60_000);
+    expect((await bench.run(id)).approvals[0]?.calls).toMatchObject([{ who: { users: [ana], groups: [] } }]);
+  });
 });

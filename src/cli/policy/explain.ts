@@ -8,7 +8,13 @@ import type { Approval } from "../../domain/approval.ts";
 import { conditionsInWords, conditionsOfKind, followUpSentences } from "./rule-words.ts";
 import { matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
 import { BUILT_IN, type Policy, type Rule } from "../../domain/policy/policy.ts";
-import { type Part, partName, type Principals } from "../../domain/policy/named-people.ts";
+import {
+  listsOf,
+  type NamedPeople,
+  type Part,
+  partName,
+  type Principals,
+} from "../../domain/policy/named-people.ts";
 import { missingParts } from "../../domain/applied-rule.ts";
 import type { SavedTask } from "../../domain/policy/saved-task.ts";
 import { factsFor } from "../../domain/rule-facts.ts";
@@ -180,8 +186,13 @@ function partInWords(part: Part): string {
 }
 
 function people(principals: Principals): string {
-  if (principals === "anyone") return "every full member who sees the card";
-  const { users, groups, channels } = principals;
+  const lists = listsOf(principals).map(listInWords);
+  if (lists.length > 1)
+    return `people who are in each of these lists: ${lists.map((list) => `(${list})`).join(" and ")}`;
+  return lists[0] ?? "every full member who sees the card";
+}
+
+function listInWords({ users, groups, channels }: NamedPeople): string {
   const sets = [
     ...groups.map((group) => `members of ${group}`),
     ...channels.map((channel) => `members of ${channel}`),

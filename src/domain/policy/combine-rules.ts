@@ -1,7 +1,19 @@
 // Which of two rules is stricter, and what several rules together require.
 
+import type { UserId } from "../ids.ts";
 import { combineFollowUps } from "./follow-up-rule.ts";
-import { combineParts, coversParts, type Principals } from "./named-people.ts";
+import {
+  combineParts,
+  coversParts,
+  inBoth,
+  isById,
+  isNobody,
+  isWithin,
+  listsOf,
+  type NamedPeople,
+  type Principals,
+  together,
+} from "./named-people.ts";
 import type { Rule } from "./policy.ts";
 import { bothWords, holdsWords } from "./typed-words.ts";
 
@@ -62,14 +74,15 @@ export function combineStrictly(rules: readonly [Rule, ...Rule[]]): Rule {
 function combineTwo(a: Rule, b: Rule): Rule {
   const most = (field: (rule: Rule) => number): number => Math.max(field(a), field(b));
   const parts = combineParts(a.parts, b.parts);
+  const approvers = inBoth(a.approvers, b.approvers);
   return {
     name: `${a.name} and ${b.name}`,
     when: a.when,
-    approvers: shared(a.approvers, b.approvers),
+    approvers,
     selfApproval: a.selfApproval && b.selfApproval,
     reason: { approve: most(({ reason }) => reason.approve), deny: most(({ reason }) => reason.deny) },
     parts,
-    except: together(a.except, b.except),
+    except: exceptedByEither(a.except, b.except),
     needs: Math.max(
       most(({ needs }) => needs),
       parts.length,
@@ -83,10 +96,7 @@ function combineTwo(a: Rule, b: Rule): Rule {
     receiptAtOnce: a.receiptAtOnce || b.receiptAtOnce,
     followUp: combineFollowUps(a.followUp, b.followUp),
     denyReasons: [...new Set([...a.denyReasons, ...b.denyReasons])],
-    mention: {
-      users: [...new Set([...a.mention.users, ...b.mention.users])],
-      groups: [...new Set([...a.mention.groups, ...b.mention.groups])],
-    },
+    mention: mentionedByEither(a, b, approvers),
   };
 }
 
@@ -103,33 +113,30 @@ function exceptsAll({ except: a }: Rule, { except: b }: Rule): boolean {
   return b === null || (a !== null && isWithin(b, a));
 }
 
-function together(a: Rule["except"], b: Rule["except"]): Rule["except"] {
-  if (a === null || b === null) return a ?? b;
-  return {
-    users: [...new Set([...a.users, ...b.users])],
-    groups: [...new Set([...a.groups, ...b.groups])],
-    channels: [...new Set([...a.channels, ...b.channels])],
-  };
-}
+const exceptedByEither = (a: Rule["except"], b: Rule["except"]): Rule["except"] =>
+  a === null || b === null ? (a ?? b) : together([a, b]);
 
-/** Returns the people in both lists. A person who is in one by id and in the other by a group is missing, but is never let in by mistake. */
-function shared(a: Principals, b: Principals): Principals {
-  if (a === "anyone" || b === "anyone") return a === "anyone" ? b : a;
-  return {
-    users: a.users.filter((user) => b.users.includes(user)),
-    groups: a.groups.filter((group) => b.groups.includes(group)),
-    channels: a.channels.filter((channel) => b.channels.includes(channel)),
-  };
-}
-
-function isWithin(a: Principals, b: Principals): boolean {
-  if (a === "anyone" || b === "anyone") return b === "anyone";
-  return (
-    a.users.every((user) => b.users.includes(user)) &&
-    a.groups.every((group) => b.groups.includes(group)) &&
-    a.channels.every((channel) => b.channels.includes(channel))
+/**
+ * Returns whom both rules mention. Leaves out approvers of one rule who cannot be approvers under both. People whom a rule mentions without
+ * making them approvers are to know of the request, so they stay.
+ */
+function mentionedByEither(a: Rule, b: Rule, approvers: Principals): Rule["mention"] {
+  const lists = listsOf(approvers);
+  const ofEither = (named: (rule: Rule) => NamedPeople): NamedPeople => together([named(a), named(b)]);
+  const asApprovers = ofEither((rule) => (rule.approvers === "anyone" ? NO_ONE : rule.approvers));
+  const { users, groups } = ofEither(({ mention }) => ({ ...mention, channels: [] }));
+  const mayBeIn = (user: UserId): boolean =>
+    lists.every((list) => list.users.includes(user) || !isById(list));
+  const areAllMentioned = lists.some(
+    (list) => isById(list) && list.users.every((user) => users.includes(user)),
   );
+  return {
+    users: users.filter((user) => !asApprovers.users.includes(user) || mayBeIn(user)),
+    groups: groups.filter((group) => !asApprovers.groups.includes(group) || !areAllMentioned),
+  };
 }
+
+const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
 
 /** For the linter: whether each stage of `a` lets in only people whom `b` names as approvers or lets in by that time. */
 const escalatesWithin = (a: Rule, b: Rule): boolean => stagesWithin(a, b, [b.approvers]);
@@ -144,11 +151,4 @@ function stagesWithin(a: Rule, b: Rule, others: readonly Principals[] = []): boo
     const allowed = [...others, ...reached.flatMap((stage) => (stage.to === null ? [] : [stage.to]))];
     return to === null || allowed.some((people) => isWithin(to, people));
   });
-}
-
-function isNobody(principals: Principals): boolean {
-  return (
-    principals !== "anyone" &&
-    principals.users.length + principals.groups.length + principals.channels.length === 0
-  );
 }

@@ -9,13 +9,65 @@ export type NamedPeople = {
   readonly channels: readonly ChannelId[];
 };
 
-/** "anyone" means every full member who can see the card. */
-export type Principals = "anyone" | NamedPeople;
+/**
+ * "anyone" means every full member who can see the card. `alsoIn`: the person must be in each of these lists as well, because several rules
+ * apply at once.
+ */
+export type Principals = "anyone" | (NamedPeople & { readonly alsoIn?: readonly NamedPeople[] });
+
+/** Returns the lists that a person must be in: every one of them. Returns an empty list if anyone will do. */
+export function listsOf(principals: Principals): readonly NamedPeople[] {
+  if (principals === "anyone") return [];
+  const { alsoIn = [], ...first } = principals;
+  return [first, ...alsoIn];
+}
+
+/** Returns whether a person is in every list, from the answers for each. Null is unknown. */
+export function isInAll(answers: readonly (boolean | null)[]): boolean | null {
+  if (answers.includes(false)) return false;
+  return answers.includes(null) ? null : true;
+}
+
+/** Returns whether a list is empty, so that no person can be in all of them. */
+export const isNobody = (principals: Principals): boolean =>
+  listsOf(principals).some((list) => idsOf(list).length === 0);
+
+/** Returns whether everyone in `a` is in `b`, by the ids alone. */
+export const isWithin = (a: Principals, b: Principals): boolean =>
+  listsOf(b).every((outer) => listsOf(a).some((inner) => isListWithin(inner, outer)));
+
+function isListWithin(a: NamedPeople, b: NamedPeople): boolean {
+  const ids = idsOf(b);
+  return idsOf(a).every((id) => ids.includes(id));
+}
+
+/** Returns the people who are in both. */
+export function inBoth(a: Principals, b: Principals): Principals {
+  const lists = [...listsOf(a), ...listsOf(b)];
+  const byId = lists.filter(isById);
+  // People who are named by id can be compared now. Who else is in a group is known only when Slack is asked.
+  const known = byId.slice(0, 1).map((list) => ({
+    ...list,
+    users: list.users.filter((user) => byId.every(({ users }) => users.includes(user))),
+  }));
+  const all = [...known, ...lists.filter((list) => !isById(list))];
+  const [first, ...others] = all.filter(
+    (list, at) =>
+      !all.some(
+        (other, index) =>
+          index !== at && isListWithin(other, list) && (index < at || !isListWithin(list, other)),
+      ),
+  );
+  if (first === undefined) return "anyone";
+  return others.length === 0 ? first : { ...first, alsoIn: others };
+}
+
+/** Returns whether the list names no group and no channel. */
+export const isById = ({ groups, channels }: NamedPeople): boolean => groups.length + channels.length === 0;
 
 /** Returns the groups and channels whose members we must ask Slack about. */
-export function groupsAndChannelsOf(principals: Principals): readonly (GroupId | ChannelId)[] {
-  return principals === "anyone" ? [] : [...principals.groups, ...principals.channels];
-}
+export const groupsAndChannelsOf = (principals: Principals): readonly (GroupId | ChannelId)[] =>
+  listsOf(principals).flatMap(({ groups, channels }) => [...groups, ...channels]);
 
 /** Combines the lists, with each id once. */
 export function together(people: readonly NamedPeople[]): NamedPeople {

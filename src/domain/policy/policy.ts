@@ -6,7 +6,7 @@ import { isRecord, type Json } from "../json.ts";
 import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule.ts";
 import { DEFAULT_LOOK_BACK, type Hours, type LookBackTime } from "./hours.ts";
 import type { Pattern } from "./pattern.ts";
-import { groupsAndChannelsOf, type NamedPeople, type Part, type Principals } from "./named-people.ts";
+import { idsOf, listsOf, type NamedPeople, type Part, type Principals } from "./named-people.ts";
 import type { SavedTask } from "./saved-task.ts";
 
 export type Policy = {
@@ -71,9 +71,7 @@ export function idsNamedIn({
     ...(auditors === null ? [] : [auditors]),
     ...(freezers === null ? [] : [freezers]),
   ];
-  const people = principalLists.flatMap((principals) =>
-    principals === "anyone" ? [] : [...principals.users, ...groupsAndChannelsOf(principals)],
-  );
+  const people = principalLists.flatMap((principals) => listsOf(principals).flatMap(idsOf));
   const conditions = rules.flatMap(({ when }) => [
     ...(when.channels ?? []),
     ...(when.requesters ?? []),

@@ -5,7 +5,7 @@ import type { NoLongerHeld, Refusal } from "../../../domain/authorization.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
-import { withoutNamed } from "../../../domain/policy/named-people.ts";
+import { listsOf, withoutNamed } from "../../../domain/policy/named-people.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { beyondForm } from "./card-state.ts";
 import { closedWords } from "./delivery-words.ts";
@@ -108,17 +108,26 @@ const MAX_NAMED = 20;
 
 /** Says who may decide and whom to ask. `excluded` are people who may not decide, although the rule may list them. */
 function whoDecides({ approvers, except }: Rule, excluded: readonly (UserId | null | undefined)[]): string {
-  if (approvers === "anyone") return "Any other full member in this channel can: ask one of them.";
-  const { users, groups, channels } = withoutNamed(approvers, except);
-  const listed = [
-    ...users.filter((user) => !excluded.includes(user)).map((user) => `<@${user}>`),
-    ...groups.map((group) => `<!subteam^${group}>`),
-    ...channels.map((channel) => `the members of <#${channel}>`),
-  ];
-  if (listed.length === 0) return "The rule lists no one else: ask the people who operate Countersign.";
-  const more = listed.length - MAX_NAMED;
-  const named = listed.slice(0, MAX_NAMED).join(", ");
-  return `Ask one of these people: ${named}${more > 0 ? ` and ${count(more)} more` : ""}.`;
+  const lists = listsOf(approvers).map((list) => {
+    const { users, groups, channels } = withoutNamed(list, except);
+    return [
+      ...users.filter((user) => !excluded.includes(user)).map((user) => `<@${user}>`),
+      ...groups.map((group) => `<!subteam^${group}>`),
+      ...channels.map((channel) => `the members of <#${channel}>`),
+    ];
+  });
+  const [listed] = lists;
+  if (listed === undefined) return "Any other full member in this channel can: ask one of them.";
+  if (lists.some(({ length }) => length === 0))
+    return "The rule lists no one else: ask the people who operate Countersign.";
+  if (lists.length === 1) return `Ask one of these people: ${namedIn(listed, MAX_NAMED)}.`;
+  const each = lists.map((list) => namedIn(list, Math.ceil(MAX_NAMED / lists.length)));
+  return `Ask a person who is in each of these lists: ${each.join("; and ")}.`;
+}
+
+function namedIn(listed: readonly string[], atMost: number): string {
+  const more = listed.length - atMost;
+  return `${listed.slice(0, atMost).join(", ")}${more > 0 ? ` and ${count(more)} more` : ""}`;
 }
 
 const PARTS_CHARS = 300;

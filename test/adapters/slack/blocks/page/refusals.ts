@@ -22,7 +22,22 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   bot: [{ type: "bot" }],
   deactivated: [{ type: "deactivated" }],
   "not-in-channel": [{ type: "not-in-channel" }],
-  "not-approver": [{ type: "not-approver", rule: { ...BUILT_IN_RULE, name: "production" } }],
+  "not-approver": [
+    { type: "not-approver", rule: { ...BUILT_IN_RULE, name: "production" } },
+    {
+      type: "not-approver",
+      rule: {
+        ...BUILT_IN_RULE,
+        name: "production and payments",
+        approvers: {
+          users: [BEN, CLEO],
+          groups: [],
+          channels: [],
+          alsoIn: [{ users: [], groups: [GroupId("S0PAYMENTS")], channels: [] }],
+        },
+      },
+    },
+  ],
   unverified: [
     { type: "unverified" },
     { type: "unverified", of: [CLEO] },
