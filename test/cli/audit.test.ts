@@ -300,7 +300,7 @@ describe("changes outside the audit", () => {
     change("update runs set requester = 'U0SOMEONE'");
     const seen = await audit("verify");
     expect(seen.code).toBe(1);
-    expect(seen.out).toContain("Intact: 1 entries");
+    expect(seen.out).toContain("Intact: 1 entry");
     expect(seen.err).toContain(`TAMPERED: the stored run ${run.key} was changed outside Countersign`);
     const { err } = await audit("acknowledge", "0000000000", "--reason", "a test");
     const code = /The current code is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";

@@ -20,7 +20,8 @@ import { sql } from "kysely";
 import { newest } from "./append-audit.ts";
 import type { Database } from "./database.ts";
 import { type Engine, schemaState, schemaVersion } from "./schema.ts";
-import { lockFile, lockIfFree, openCopy, SQLITE } from "./sqlite.ts";
+import { lockFile, lockIfFree } from "./process-lock.ts";
+import { openCopy, SQLITE } from "./sqlite.ts";
 import { isDenied, isFull, reasonOf, Unusable, unusable } from "./faults.ts";
 
 export type DatabaseState = {
@@ -255,7 +256,7 @@ function copyBytes(database: string, file: string): void {
 /** Copies the database and locks out every bot until `remove`. Rejects with one line for the operator, also if a bot is using it. */
 export async function copyAndHold(database: string): Promise<DatabaseCopy> {
   if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
-  const lock = lockIfFree(database);
+  const lock = lockOf(database);
   if (lock === null) throw unusable(database, new Error(`${await usedBy(database)}: stop it first`));
   const copy = placeForCopy();
   const remove = (): void => {
@@ -267,6 +268,14 @@ export async function copyAndHold(database: string): Promise<DatabaseCopy> {
     return { file: copy.file, remove };
   } catch (error) {
     remove();
+    throw isFull(error) ? noCopy(error) : unusable(database, error);
+  }
+}
+
+function lockOf(database: string): ReturnType<typeof lockIfFree> {
+  try {
+    return lockIfFree(database);
+  } catch (error) {
     throw unusable(database, error);
   }
 }

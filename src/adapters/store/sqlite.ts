@@ -1,23 +1,14 @@
 // The embedded engine: node:sqlite behind Kysely's SQLite dialect, with a lock on the database and a check of its file. Apart from the
-// back-up and the copies, no other file uses the driver.
+// lock, the back-up and the copies, no other file uses the driver.
 
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { PortError } from "../../ports.ts";
 import { type Engine, FOREIGN, WrongDatabase } from "./schema.ts";
-import { isBusy, reasonOf } from "./faults.ts";
-import { giveToOwner } from "./give-to-owner.ts";
+import { reasonOf } from "./faults.ts";
+import { lockFile, NO_LOCK, type ProcessLock, takeLock } from "./process-lock.ts";
 import type { Database, Tables } from "./database.ts";
 
 const refuses = (table: string, change: "update" | "delete", unless = ""): string =>
@@ -60,8 +51,6 @@ export function openSqlite(path: string): Database {
     throw error;
   }
 }
-
-const NO_LOCK: ProcessLock = { release: () => undefined };
 
 function openFile(file: string, lock: ProcessLock): Database {
   const raw = new DatabaseSync(file, { timeout: BUSY_MS });
@@ -208,63 +197,6 @@ const withNumbers = (row: object): object =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]),
   );
-
-// Allows one process per database. The lock is SQLite's own, on an empty file beside the database, so that the database itself can be read
-// and backed up while the bot runs. The system releases the lock when the process ends, even if it crashes.
-
-/** `release` must be called only once. */
-type ProcessLock = { readonly release: () => void };
-
-export const lockFile = (database: string): string => `${database}.lock`;
-
-/** Creates the lock file and waits at most `waitMs` for the lock. Throws SQLite's error: "busy" if another process has the lock. */
-function takeLock(database: string, waitMs: number): ProcessLock {
-  const file = lockFile(database);
-  if (!existsSync(file)) createLockFile(file, database);
-  // SQLite opens a file that is not writable for reading only. "exclusive" would then not keep out other readers.
-  accessSync(file, constants.W_OK);
-  const raw = new DatabaseSync(file, { timeout: waitMs });
-  try {
-    // Nothing is ever written to the lock file, so a journal on disk would only be one more file.
-    raw.exec("pragma journal_mode = memory; begin exclusive");
-    chmodSync(file, 0o600);
-    return { release: () => raw.close() };
-  } catch (error) {
-    raw.close();
-    throw error;
-  }
-}
-
-/** Never follows a link: root would give away what it leads to. Done before SQLite opens the file, because a close releases every lock. */
-function createLockFile(file: string, database: string): void {
-  let opened: number;
-  try {
-    opened = openSync(file, "wx", 0o600);
-  } catch (error) {
-    // Another process has just created it.
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
-    throw error;
-  }
-  try {
-    giveToOwner(opened, database);
-  } finally {
-    closeSync(opened);
-  }
-}
-
-/**
- * Takes the lock for a reader, which creates no file. Returns null if a bot is using the database. If there is no lock file, no bot has
- * ever used the database; a bot that starts for the first time at this moment goes unnoticed.
- */
-export function lockIfFree(database: string): ProcessLock | null {
-  if (!existsSync(lockFile(database))) return { release: () => undefined };
-  try {
-    return takeLock(database, 0);
-  } catch (error) {
-    if (isBusy(error)) return null;
-    throw error;
-  }
-}
 
 // Checks that the path still leads to the database file that we opened. The system keeps a deleted or replaced file until we close it, so
 // writes would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.

@@ -44,7 +44,7 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
   if (head === null || head.seq === null)
     return "The audit is empty. If it should not be empty, everything in it was removed, or DATABASE_URL names another database.";
   const lines = [
-    `Intact: ${count(entries)} entries, each in its place and signed. Head: ${headWords({ ...head, seq: head.seq })}`,
+    `Intact: ${entries === 1 ? "1 entry, in its" : `${count(entries)} entries, each in its`} place and signed. Head: ${headWords({ ...head, seq: head.seq })}`,
   ];
   if (redacted > 0)
     lines.push(
