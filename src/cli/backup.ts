@@ -42,7 +42,7 @@ process.exitCode = await run(process.argv.slice(2));
 
 async function run(args: readonly string[]): Promise<number> {
   const options = readCommandLine(args);
-  if (options === null) return fail(USAGE);
+  if (typeof options === "string") return fail(`${options}.\n\n${USAGE}`);
   const config = readAuditConfig(process.env);
   if (!config.ok) return fail(explainFaults(config.error));
   if (isServer(config.value.database)) return fail(PG_DUMP);
@@ -61,15 +61,17 @@ function fail(words: string): number {
 
 type Options = { readonly file: string; readonly publicKeys: readonly string[] };
 
-/** Returns null if the command line is wrong. */
-function readCommandLine(args: readonly string[]): Options | null {
+/** Returns a text if the command line is wrong. */
+function readCommandLine(args: readonly string[]): Options | string {
   try {
     const options = { "public-key": { type: "string", multiple: true } } as const;
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
     const [file, ...more] = positionals;
-    return file === undefined || more.length > 0 ? null : { file, publicKeys: values["public-key"] ?? [] };
-  } catch {
-    return null;
+    if (file === undefined) return "backup needs a file to write to";
+    if (more.length > 0) return `backup writes one file, and does not take the argument "${more.join(" ")}"`;
+    return { file, publicKeys: values["public-key"] ?? [] };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

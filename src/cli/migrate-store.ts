@@ -29,7 +29,9 @@ failOnLostOutput();
 process.exitCode = await run(process.argv.slice(2), process.env);
 
 async function run([from = "", to, ...more]: readonly string[], env: Environment): Promise<number> {
-  if (from === "" || more.length > 0) return fail(USAGE);
+  if (from === "") return fail(`migrate-store needs the address of the file to move.\n\n${USAGE}`);
+  if (more.length > 0)
+    return fail(`migrate-store does not take the argument "${more.join(" ")}".\n\n${USAGE}`);
   const withUrl = (url: string): Environment => ({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: undefined });
   const source = readAuditConfig(withUrl(from));
   const target = readAuditConfig(to === undefined ? env : withUrl(to));

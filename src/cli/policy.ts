@@ -35,7 +35,12 @@ async function run(): Promise<number> {
     console.error(explainFaults(proxies.error));
     return 2;
   }
-  if (command === "explain" && file !== undefined && args.length <= 2) {
+  const fault = commandLineFault();
+  if (fault !== null) {
+    console.error(`${fault}.\n\n${USAGE}`);
+    return 2;
+  }
+  if (command === "explain" && file !== undefined) {
     const { explain } = await import("./policy/explain.ts");
     const { well, lines } = await explain(file, policyFile, process.env);
     for (const line of lines) (well ? console.log : console.error)(line);
@@ -47,13 +52,29 @@ async function run(): Promise<number> {
     for (const line of lines) (code === 0 ? console.log : console.error)(line);
     return code;
   }
-  if (command === "lint" && file !== undefined) return lintAll(args);
-  if (command === "schema" && file === undefined) {
-    console.log(JSON.stringify(policySchema(), null, 2));
-    return 0;
+  if (command === "lint") return lintAll(args);
+  console.log(JSON.stringify(policySchema(), null, 2));
+  return 0;
+}
+
+/** Returns what is wrong with the command line, or null. `replay` checks its own. */
+function commandLineFault(): string | null {
+  const [file] = args;
+  switch (command) {
+    case "lint":
+      return file === undefined ? "lint needs a policy file" : null;
+    case "explain":
+      if (file === undefined) return "explain needs a policy file or the id of a run";
+      return args.length > 2 ? `explain does not take the argument "${args.slice(2).join(" ")}"` : null;
+    case "schema":
+      return file === undefined ? null : `schema does not take the argument "${args.join(" ")}"`;
+    case "replay":
+      return null;
+    case undefined:
+      return "No command given";
+    default:
+      return `There is no command "${command}". The commands are lint, explain, replay and schema`;
   }
-  console.error(USAGE);
-  return 2;
 }
 
 /** Returns the code of the worst file. */

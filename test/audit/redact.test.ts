@@ -134,7 +134,7 @@ test("a text of a run that is not over stays, since a decision may rest on it", 
   expect(output.code).toBe(2);
   expect(output.err).toContain(`An unfinished run still needs this text (${run.key})`);
   expect(inFile("555-0199")).toBe(true);
-  expect((await audit("verify")).out).toContain("Intact: 1 entries");
+  expect((await audit("verify")).out).toContain("Intact: 1 entry");
 });
 
 test("nothing is erased while a bot uses the database", async () => {
@@ -173,5 +173,5 @@ test("a digest without a stored text is reported, and leaves no entry", async ()
   const output = await audit("redact", sha256("another"));
   expect(output.code).toBe(2);
   expect(output.err).toContain("No text is stored under this digest");
-  expect((await audit("verify")).out).toContain("Intact: 1 entries");
+  expect((await audit("verify")).out).toContain("Intact: 1 entry");
 });

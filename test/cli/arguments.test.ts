@@ -1,4 +1,4 @@
-// What `npm run policy` does with its arguments and its output.
+// What commands do with wrong arguments, and `npm run policy` with its output.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,9 +23,20 @@ test("each file of a list is checked", async () => {
   expect(seen.out).toContain("bad.yaml:1");
 });
 
-test("arguments that no command reads are refused", async () => {
-  expect((await runCommand("policy", ["schema", "extra"])).code).toBe(2);
-  expect((await runCommand("policy", ["explain", good, good, "extra"])).code).toBe(2);
+test.each([
+  ["policy", ["schema", "extra"], 'does not take the argument "extra"'],
+  ["policy", ["explain", "good.yaml", "good.yaml", "extra"], 'does not take the argument "extra"'],
+  ["policy", ["lint"], "needs a policy file"],
+  ["policy", ["check"], 'no command "check"'],
+  ["backup", ["one.db", "two.db"], 'does not take the argument "two.db"'],
+  ["backup", ["--to", "one.db"], "'--to'"],
+  ["backup", [], "needs a file"],
+  ["migrate-store", ["sqlite:one.db", "postgres://x", "extra"], 'does not take the argument "extra"'],
+])("%s %j is refused, and the first line says why", async (command, args, why) => {
+  const { code, err } = await runCommand(command, args, { env: { DATABASE_URL: "sqlite::memory:" } });
+  expect(code).toBe(2);
+  expect(err.split("\n")[0]).toContain(why);
+  expect(err).toContain("Usage:");
 });
 
 test.each(["schema", "lint"])("%s fails if its output is lost", async (command) => {
