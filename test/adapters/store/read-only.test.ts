@@ -15,7 +15,8 @@ import { anAuditEntry, aRun } from "../../make/run.ts";
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const AUDIT = at("../../../src/cli/audit.ts");
 const MIGRATE = at("../../../src/cli/migrate-store.ts");
-const [OTHER_PROCESS, READ_LOCK] = [at("other-process.ts"), at("read-lock.ts")];
+const OTHER_PROCESS = at("other-process.ts");
+const READ_LOCK = fileURLToPath(new URL("read-lock.ts", import.meta.url));
 
 let folder: string;
 let file: string;
