@@ -58,7 +58,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "requester":
       return `${askedWords(refusal)} ${whoDecides(refusal.rule, [asker])} Nothing was sent.`;
     case "not-approver":
-      return `The rule \`${ruleName(refusal.rule)}\` does not ${refusal.rule.except === null ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
+      return `The rule \`${ruleName(refusal.rule)}\` does not ${listsOnly(refusal.rule) ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
     case "unverified":
       return unverifiedWords(refusal);
     case "already-voted":
@@ -105,6 +105,9 @@ function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): strin
 
 /** The most people, groups and channels that a refusal names. Slack draws long lists badly. */
 const MAX_NAMED = 20;
+
+/** Whether the rule lets in everyone whom one list of people names. */
+const listsOnly = ({ approvers, except }: Rule): boolean => except === null && listsOf(approvers).length < 2;
 
 /** Says who may decide and whom to ask. `excluded` are people who may not decide, although the rule may list them. */
 function whoDecides({ approvers, except }: Rule, excluded: readonly (UserId | null | undefined)[]): string {
@@ -224,7 +227,7 @@ export function refusalPlain(refusal: Refusal): string {
   }
   if (isFollowUpRefusal(refusal)) return followUpRefusalPlain(refusal);
   if (refusal.type === "requester") return `${askedWords(refusal)} Nothing was sent.`;
-  if (refusal.type === "not-approver") return "The rule does not list you. Nothing was sent.";
+  if (refusal.type === "not-approver") return "The rule does not let you decide. Nothing was sent.";
   if (refusal.type === "already-voted")
     return "You already approved this. Others must approve it too. Nothing was sent. You can still deny it.";
   if (refusal.type === "unverified" && refusal.requester !== undefined)

@@ -33,7 +33,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
           users: [BEN, CLEO],
           groups: [],
           channels: [],
-          alsoIn: [{ users: [], groups: [GroupId("S0PAYMENTS")], channels: [] }],
+          alsoIn: [{ users: [], groups: [GroupId("S0ONCALL")], channels: [] }],
         },
       },
     },
