@@ -8,7 +8,7 @@ import type { Context } from "../domain/context.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { Called } from "../domain/follow-up.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
-import { assignParts, listsOf, type NamedPeople, type Principals } from "../domain/policy/named-people.ts";
+import { assignParts, listsOf, NO_ONE, type Principals } from "../domain/policy/named-people.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import { isRequesterUnknown, type PolicyNow } from "../domain/rule-facts.ts";
 import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
@@ -139,7 +139,7 @@ export async function findPeople(
   };
   const inDoubt = rulesInDoubt(ctx, run, approval);
   const sure = await calledUnder(ruleOf(ctx, run, approval)).catch((error: unknown) => {
-    if (inDoubt.length > 0 && error instanceof PortError) return NOT_CALLED;
+    if (inDoubt.length > 0 && error instanceof PortError) return NO_ONE;
     throw error;
   });
   const isNoOne = sure.users.length + sure.groups.length === 0;
@@ -160,7 +160,6 @@ export async function findPeople(
 }
 
 type CalledByRule = Pick<Called, "users" | "groups">;
-const NOT_CALLED: CalledByRule = { users: [], groups: [] };
 
 /** Leaves out what Slack refuses to say, such as the members of a group that is gone. Rejects only if Slack says nothing at all. */
 async function anyOf(asked: readonly Promise<CalledByRule>[]): Promise<readonly CalledByRule[]> {
@@ -204,10 +203,9 @@ async function namedBy(
   };
 }
 
-const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
-
 async function expand(named: Exclude<Principals, "anyone">, people: PeopleLookup): Promise<CalledByRule> {
-  if (named.alsoIn !== undefined) return { users: await everyoneIn(named, people), groups: [] };
+  if (named.alsoIn !== undefined)
+    return { users: (await everyoneIn(named, people)).slice(0, MAX_ASKED), groups: [] };
   const { users, groups, channels } = named;
   const { membersOf } = people;
   const ofGroups = await Promise.all(groups.map((group) => membersOf(group, SHOWN_AGE_MS)));

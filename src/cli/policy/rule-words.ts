@@ -4,7 +4,7 @@ import { type Match, matcher } from "../../domain/policy/choose-rule.ts";
 import { rightsOfStage } from "../../domain/escalation.ts";
 import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
-import { idsOf, type NamedPeople } from "../../domain/policy/named-people.ts";
+import { idsOf, NO_ONE, type NamedPeople } from "../../domain/policy/named-people.ts";
 import { isComparison, type Pattern, patternText } from "../../domain/policy/pattern.ts";
 import { BUILT_IN_RULE, type Facts, type Rule, type When } from "../../domain/policy/policy.ts";
 
@@ -115,7 +115,7 @@ function stageSentences(
   rule: Rule,
   { time, people }: Words,
 ): readonly string[] {
-  const { decide, denyOnly } = rightsOfStage(to ?? { users: [], groups: [], channels: [] }, rule);
+  const { decide, denyOnly } = rightsOfStage(to ?? NO_ONE, rule);
   const sentence = (who: NamedPeople, may: string): readonly string[] =>
     idsOf(who).length === 0
       ? []

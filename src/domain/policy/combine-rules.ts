@@ -11,6 +11,7 @@ import {
   isWithin,
   listsOf,
   type NamedPeople,
+  NO_ONE,
   type Principals,
   together,
 } from "./named-people.ts";
@@ -135,8 +136,6 @@ function mentionedByEither(a: Rule, b: Rule, approvers: Principals): Rule["menti
     groups: groups.filter((group) => !asApprovers.groups.includes(group) || !areAllMentioned),
   };
 }
-
-const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
 
 /** For the linter: whether each stage of `a` lets in only people whom `b` names as approvers or lets in by that time. */
 const escalatesWithin = (a: Rule, b: Rule): boolean => stagesWithin(a, b, [b.approvers]);

@@ -9,6 +9,8 @@ export type NamedPeople = {
   readonly channels: readonly ChannelId[];
 };
 
+export const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
+
 /**
  * "anyone" means every full member who can see the card. `alsoIn`: the person must be in each of these lists as well, because several rules
  * apply at once.

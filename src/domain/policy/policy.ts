@@ -6,7 +6,7 @@ import { isRecord, type Json } from "../json.ts";
 import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule.ts";
 import { DEFAULT_LOOK_BACK, type Hours, type LookBackTime } from "./hours.ts";
 import type { Pattern } from "./pattern.ts";
-import { idsOf, listsOf, type NamedPeople, type Part, type Principals } from "./named-people.ts";
+import { idsOf, listsOf, NO_ONE, type NamedPeople, type Part, type Principals } from "./named-people.ts";
 import type { SavedTask } from "./saved-task.ts";
 
 export type Policy = {
@@ -216,7 +216,7 @@ export function builtInFor(mention: Rule["mention"]): Policy {
 export const NO_RULE: Rule = {
   ...BUILT_IN_RULE,
   name: "(no rule fits)",
-  approvers: { users: [], groups: [], channels: [] },
+  approvers: NO_ONE,
 };
 
 // Volatile fields: fields that may change without making a request a new one, such as the time of its last poll.

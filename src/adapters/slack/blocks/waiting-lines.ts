@@ -7,7 +7,7 @@ import type { Approval } from "../../../domain/approval.ts";
 import { reachedStages, rightsOfStage } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
 import { hasClock } from "../../../domain/follow-up-due.ts";
-import { type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
+import { NO_ONE, type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
 
@@ -42,8 +42,6 @@ function stageLines(approval: Approval): readonly RichTextSection[] {
     ];
   });
 }
-
-const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
 
 /** Returns no line if the stage names no one. */
 function stageLine(title: string, who: NamedPeople, may: string, at: number): readonly RichTextSection[] {
