@@ -1,6 +1,7 @@
-// What changed between two requests, for the card: each field that differs, at the place of its first change. The form shows more.
+// What changed between two requests: for the card, each field that differs, at the place of its first change; for the window, more of it.
 
 import type { Approval, FieldChange, Request } from "../approval.ts";
+import { isSameJson, type Json } from "../json.ts";
 import { from } from "./excerpt.ts";
 import { flattened, textOf } from "./card-layout.ts";
 import { fieldsOf, needsFile, shortName } from "./request-text.ts";
@@ -50,6 +51,45 @@ function textsOf(request: Request): ReadonlyMap<string, { readonly name: string;
       ({ path, names, value }) => [path, { name: names.join("."), text: textOf(value) }] as const,
     ),
   ]);
+}
+
+/** A text that differs, as sent. Null if it was not sent. */
+export type TextChange = { readonly name: string; readonly was: string | null; readonly is: string | null };
+
+/** Returns what changed in a field, as sent: in a small record only the members that differ. `undefined`: the field was not sent. */
+export function fieldChanges(
+  name: string,
+  was: Json | undefined,
+  is: Json | undefined,
+): readonly TextChange[] {
+  const whole = { name, was: sentText(was), is: sentText(is) };
+  if (whole.was === whole.is) return [];
+  const before = membersOf(name, was);
+  const after = membersOf(name, is);
+  if (before.size === 0 || after.size === 0) return [whole];
+  const differing = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (member) => !isSameMember(before.get(member), after.get(member)),
+  );
+  const changes = differing.map((member): TextChange => ({
+    name: `${name}.${member}`,
+    was: sentText(before.get(member)),
+    is: sentText(after.get(member)),
+  }));
+  // A member may read as before although it differs, such as a number that became a text. Only the whole record shows that.
+  return changes.length === 0 || changes.some((change) => change.was === change.is) ? [whole] : changes;
+}
+
+const sentText = (value: Json | undefined): string | null => (value === undefined ? null : textOf(value));
+
+const isSameMember = (was: Json | undefined, is: Json | undefined): boolean =>
+  was !== undefined && is !== undefined && isSameJson(was, is);
+
+/** Returns no members if the card does not show the field member by member. */
+function membersOf(name: string, value: Json | undefined): ReadonlyMap<string, Json> {
+  const parts = value === undefined ? [] : flattened({ [name]: value });
+  return new Map(
+    parts.flatMap(({ names: [, member], value }) => (member === undefined ? [] : [[member, value]])),
+  );
 }
 
 function partOf(text: string, start: number): string {

@@ -5,9 +5,10 @@ import type { Block, RichTextBlock, RichTextPreformatted } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
 import { contextBehind, contextParts, drawnContext } from "../../../domain/run-context.ts";
+import type { Json } from "../../../domain/json.ts";
 import type { Run } from "../../../domain/run.ts";
 import { type Ends, type Excerpt, from } from "../../../domain/text/excerpt.ts";
-import { samePrefix } from "../../../domain/text/request-changes.ts";
+import { fieldChanges, samePrefix, type TextChange } from "../../../domain/text/request-changes.ts";
 import {
   CONTEXT_ROOM,
   type FieldLayout,
@@ -19,12 +20,12 @@ import {
 import {
   CARD_HOLDS_CHARS,
   type Field,
+  fieldsOf,
   fieldsText,
   needsFile,
   requestParts,
   requestText,
   secretsIn,
-  sentParts,
   shortName,
 } from "../../../domain/text/request-text.ts";
 import type { Drawing } from "../../../domain/text/secrets.ts";
@@ -192,7 +193,8 @@ export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   return [rich(title, ...partsOf(layout, context, IN_FILE))];
 }
 
-// What changed between two requests, field by field. Of a long text, only the part around what changed is shown.
+// What changed between two requests, field by field, and in a small record member by member, as on the card. Of a long text, only the part
+// around what changed is shown.
 
 const ALL_CHARS = 5_000;
 /** The characters of a long text that are shown before and after what changed. */
@@ -207,12 +209,14 @@ const SAME_TEXT =
 
 export function difference(run: Run, was: Request | null, is: Request): Block[] {
   if (was === null) return [];
-  const before = textsOf(run, was);
-  const after = textsOf(run, is);
-  const changed = [...new Map([...before, ...after])].flatMap(([key, { name }]): readonly Change[] => {
-    const texts = { was: before.get(key)?.text ?? null, is: after.get(key)?.text ?? null };
-    return texts.was === texts.is ? [] : [{ name, ...texts }];
-  });
+  const before = valuesOf(run, was);
+  const after = valuesOf(run, is);
+  const changed = [...new Map([...before, ...after])].flatMap(([key, { name, of }]) =>
+    fieldChanges(name, before.get(key)?.value, after.get(key)?.value).map((change): TextChange => ({
+      ...change,
+      name: `${of}${change.name}`,
+    })),
+  );
   if (changed.length === 0) return [rich(line(span("What changed: ", { bold: true }), span(SAME_TEXT)))];
   const room = Math.max(CHANGE_CHARS, Math.floor(ALL_CHARS / (2 * changed.length)) - LABEL_CHARS);
   const lines = changed.flatMap((change) => changeLines(change, room));
@@ -221,21 +225,23 @@ export function difference(run: Run, was: Request | null, is: Request): Block[] 
   return [rich(line(span(`What changed:${more}`, { bold: true })), ...drawnBoxes(shown))];
 }
 
-type Change = { readonly name: string; readonly was: string | null; readonly is: string | null };
+/** `of` comes before the name of a field of the run. */
+type Sent = { readonly of: "" | "run: "; readonly name: string; readonly value: Json };
 
 /** The keys differ even if a field of the request is named like one of its run. */
-function textsOf(run: Run, request: Request): ReadonlyMap<string, Field> {
-  const { action, fields } = sentParts(request);
+function valuesOf(run: Run, request: Request): ReadonlyMap<string, Sent> {
+  const { action } = request;
+  const fields = Object.entries(fieldsOf(request));
   const context = contextBehind(run.context, request);
-  const around = context === null ? [] : contextParts(context);
-  return new Map([
-    ...(action === null ? [] : [["action", { name: "action", text: action }] as const]),
-    ...fields.map((field) => [`field ${field.name}`, field] as const),
-    ...around.map(({ name, text }) => [`run ${name}`, { name: `run: ${name}`, text }] as const),
+  const around = context === null ? [] : Object.entries(fieldsOf({ action: null, content: context.fields }));
+  return new Map<string, Sent>([
+    ...(action === null ? [] : [["action", { of: "", name: "action", value: action }] as const]),
+    ...fields.map(([name, value]) => [`field ${name}`, { of: "", name, value }] as const),
+    ...around.map(([name, value]) => [`run ${name}`, { of: "run: ", name, value }] as const),
   ]);
 }
 
-function changeLines({ name, was, is }: Change, room: number): readonly string[] {
+function changeLines({ name, was, is }: TextChange, room: number): readonly string[] {
   const start = Math.max(0, samePrefix(was ?? "", is ?? "") - AROUND_CHARS);
   const old = from(was ?? "", start, room, "open");
   const now = from(is ?? "", start, room, "open");

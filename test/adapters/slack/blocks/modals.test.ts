@@ -57,6 +57,43 @@ describe("what changed is shown", () => {
     expect(changed({ sql: long("a") }, { sql: long("b").replace(/y$/, "z") })).toMatch(/ y$[^]* z$/m);
   });
 
+  test("of a small record by the path of each member that changed, and not the rest of the record", () => {
+    const sent = (env: string) => ({ arguments: { service: "billing-api", env, replicas: 4 } });
+    expect(changed(sent("staging"), sent("production"))).toBe(
+      "**What changed:**\n| − arguments.env: staging\n| + arguments.env: production",
+    );
+    expect(changed({ arguments: { a: 1, b: 2 } }, { arguments: { a: 1, c: 3 } })).toBe(
+      "**What changed:**\n| − arguments.b: 2\n| + arguments.c: 3",
+    );
+  });
+
+  test("of a record of the run by the path of each member that changed", () => {
+    const shown = (env: string) => ({
+      fields: { plan: { env, size: 1 } },
+      volatile: [],
+      digest: env,
+      chars: 4,
+    });
+    const sent = (env: string) => ({ ...requestOf("run it", {}), context: env, shownContext: shown(env) });
+    expect(printedBlocks(difference(run, sent("old"), sent("new")))).toBe(
+      "**What changed:**\n| − run: plan.env: old\n| + run: plan.env: new",
+    );
+  });
+
+  test("of a whole record if a member that changed reads as before", () => {
+    const text = changed({ arguments: { a: "1", b: "x" } }, { arguments: { a: 1, b: "y" } });
+    expect(text).toContain('| \t  "a": "1",');
+    expect(text).toContain('| \t  "a": 1,');
+    expect(changed({ arguments: { a: 1, b: 2 } }, { arguments: { b: 2, a: 1 } })).toContain("− arguments: {");
+  });
+
+  test("of a record that came, went or is no longer small, in full", () => {
+    expect(changed({}, { arguments: { a: 1 } })).toBe(
+      '**What changed:**\n| + arguments: {\n| \t  "a": 1\n| \t}',
+    );
+    expect(changed({ arguments: { a: 1 } }, { arguments: { a: [1] } })).toContain("− arguments: {");
+  });
+
   test("with the number of characters that are left out", () => {
     expect(changed({ sql: "a" }, { sql: "b".repeat(10_000) })).toMatch(/b… \(7,580 more\)$/);
   });
