@@ -101,6 +101,20 @@ export function deniedByStop(run: Run): {
   };
 }
 
+/** The most requests that the message about a stop names. */
+const MAX_NAMED = 5;
+
+/** The requests that the stop's message names: first those that need a person, then the others, each from the oldest on. */
+export function namedByStop(run: Run): { readonly named: readonly DenialByStop[]; readonly more: number } {
+  const all = run.approvals.flatMap((approval): DenialByStop[] => {
+    const fate = fateOfDenial(run, approval);
+    return fate === null ? [] : [{ approval, fate }];
+  });
+  const isForPerson = ({ fate }: DenialByStop): boolean => fate === "refused" || fate === "not-confirmed";
+  const sorted = [...all.filter(isForPerson), ...all.filter((each) => !isForPerson(each))];
+  return { named: sorted.slice(0, MAX_NAMED), more: Math.max(0, sorted.length - MAX_NAMED) };
+}
+
 /** Stops counting at `max`, because it is asked about each of thousands of requests. */
 export function hasDeniedMoreThan(max: number, run: Run): boolean {
   let denied = 0;
@@ -112,7 +126,8 @@ export function hasDeniedMoreThan(max: number, run: Run): boolean {
   return false;
 }
 
-type DenialFate = "under-way" | "confirmed" | "not-confirmed" | "refused";
+export type DenialFate = "under-way" | "confirmed" | "not-confirmed" | "refused";
+export type DenialByStop = { readonly approval: Approval; readonly fate: DenialFate };
 
 /** Returns null if the stop did not deny the request. */
 function fateOfDenial(run: Run, approval: Approval): DenialFate | null {

@@ -2,7 +2,7 @@
 // The card builders draw from the same state, so a key must change whenever the drawing would.
 
 import { answeredBefore, type Approval, type Delivery, openDisputes } from "./approval.ts";
-import { brakeRenderKey, deniedByStop } from "./brake.ts";
+import { brakeRenderKey, deniedByStop, namedByStop } from "./brake.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { tooFewApprovers } from "./applied-rule.ts";
@@ -112,7 +112,14 @@ export function stoppedRenderKey(run: Run): string | null {
   const { denied, confirmed, notConfirmed, refused } = deniedByStop(run);
   const over = isStoppable(run) ? "" : ", over";
   const rest = notConfirmed === 0 ? "" : `, not ${notConfirmed}`;
-  return `${shown}${over}, ${confirmed} of ${denied}${rest}${refused === 0 ? "" : `, refused ${refused}`}`;
+  const named = `${shown}${over}${namedRenderKey(run)}`;
+  return `${named}, ${confirmed} of ${denied}${rest}${refused === 0 ? "" : `, refused ${refused}`}`;
+}
+
+/** The version stands for what the request says. */
+function namedRenderKey(run: Run): string {
+  const names = namedByStop(run).named.map(({ approval, fate }) => [approval.id, approval.version, fate]);
+  return names.length === 0 ? "" : `, ${JSON.stringify(names)}`;
 }
 
 export function unreadableRenderKey(run: Run): string | null {

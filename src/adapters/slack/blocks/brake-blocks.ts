@@ -2,11 +2,11 @@
 
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { KeptEntry } from "../../../audit/entry.ts";
-import { deniedByStop } from "../../../domain/brake.ts";
 import { type Freeze, UNKNOWN_PERSON } from "../../../domain/freeze.ts";
 import { isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { RUN_LIFT, RUN_STOP } from "../names.ts";
+import type { Deployment } from "./deployment.ts";
 import { partWithId, withId } from "./message-id.ts";
 import {
   count,
@@ -20,6 +20,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
+import { deniedLines } from "./stop-words.ts";
 
 const WHY_CHARS = 200;
 const MAX_FREEZES = 3;
@@ -62,9 +63,9 @@ export function stoppedLine(run: Run): RichTextSection[] {
 }
 
 /** The thread's message about a stop, or about its end. */
-export function stopMessage(run: Run, stop: Stop): Message {
+export function stopMessage(run: Run, stop: Stop, deployment: Deployment): Message {
   const { by, at, lifted } = stop;
-  const counted = deniedWords(run).map((words) => line(span(words)));
+  const denied = deniedLines(run, deployment);
   const isRunning = isStoppable(run);
   if (lifted !== undefined)
     return withId("thread:stop-lifted", {
@@ -85,14 +86,14 @@ export function stopMessage(run: Run, stop: Stop): Message {
             moment(at),
             span("."),
           ),
-          ...counted,
+          ...denied,
         ),
       ],
     });
   return withId("thread:stopped", {
     text: "🛑 Run stopped: everything it asks for is denied",
     blocks: [
-      rich(stopLine(stop), ...(isRunning ? [line(span(MEANING))] : []), ...counted),
+      rich(stopLine(stop), ...(isRunning ? [line(span(MEANING))] : []), ...denied),
       ...(isRunning ? [liftActions(run)] : []),
     ],
   });
@@ -102,42 +103,6 @@ const stopLine = ({ by, at }: Stop): RichTextSection =>
   line(span("🛑 Run stopped", { bold: true }), span(" by "), person(by), span(" · "), moment(at));
 
 const MEANING = "Its requests are denied until an approver lifts the stop. The run itself keeps going.";
-
-/** Says nothing of a run whose record was tampered with, because its decisions are not believed. */
-function deniedWords(run: Run): string[] {
-  if (run.watch.type === "tampered") return [];
-  const { denied, refused } = deniedByStop(run);
-  if (denied + refused === 0)
-    return [
-      isStopped(run) && isStoppable(run)
-        ? "This stop has denied nothing so far."
-        : "This stop denied nothing.",
-    ];
-  return [...(denied === 0 ? [] : [confirmedWords(run)]), ...refusedWords(refused)];
-}
-
-/** A stop does not deny a request again if the service refused that once. */
-function refusedWords(refused: number): string[] {
-  if (refused === 0) return [];
-  return [
-    refused === 1
-      ? "1 request still waits, because the service refused its denial: decide it on its card."
-      : `${count(refused)} requests still wait, because the service refused their denials: decide them on their cards.`,
-  ];
-}
-
-function confirmedWords(run: Run): string {
-  const { denied, confirmed, notConfirmed } = deniedByStop(run);
-  const requests = denied === 1 ? "1 request" : `${count(denied)} requests`;
-  if (confirmed === denied) return `Denied by this stop: ${requests}, confirmed by the service.`;
-  const soFar = confirmed + notConfirmed < denied ? " so far" : "";
-  const them = notConfirmed === 1 ? "it" : "them";
-  const rest =
-    notConfirmed === 0
-      ? ""
-      : `, and did not confirm ${count(notConfirmed)}. Look ${them} up in the agent service`;
-  return `Denied by this stop: ${requests}. The service has confirmed ${count(confirmed)}${soFar}${rest}.`;
-}
 
 function liftActions({ key, stop }: Run): Block {
   const button = {

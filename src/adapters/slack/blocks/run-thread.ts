@@ -55,7 +55,7 @@ function threadMessage(run: Run, slot: string, deployment: Deployment): Message 
   if (slot === OPENING) return opening(run, deployment);
   if (slot === OUTCOME) return outcome(run, deployment);
   if (slot === MISSING) return missing(run);
-  if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop);
+  if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop, deployment);
   if (isFollowUpSlot(slot)) return followUpMessage(run, slot);
   if (isStormSlot(slot)) return stormNotice(run, slot);
   const several = gatheredIn(run, slot);

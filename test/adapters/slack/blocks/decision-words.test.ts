@@ -164,7 +164,7 @@ describe("the message about a stop", () => {
       ...refused,
       state: { type: "decided", decision: byPerson, delivery: confirmed },
     };
-    expect(shown(stopped(approval))).toContain("This stop has denied nothing so far.");
+    expect(shown(stopped(approval))).toContain("The requests that it denies will be named here.");
   });
 
   test("counts nothing once the record was tampered with, since the record can't be believed", () => {
@@ -179,6 +179,48 @@ describe("the message about a stop", () => {
   test("does not say of a lifted stop that the run has asked for nothing since", () => {
     const lifted = { ...run, stop: { ...stop, lifted: { by: APPROVER, at: NOON } } };
     expect(shown(lifted)).toContain("This stop denied nothing.");
-    expect(shown({ ...run, stop })).toContain("This stop has denied nothing so far.");
+    expect(shown({ ...run, stop })).not.toContain("nothing");
+  });
+
+  const deniedAs = (id: string, delivery: Delivery): Approval => ({
+    ...anApproval(id),
+    request: { ...anApproval(id).request, action: `drop ${id}` },
+    state: { type: "decided", decision: denial, delivery },
+  });
+  const lost: Delivery = { type: "unconfirmed", at: NOON, cause: "no-longer-listed" };
+
+  test("names each request, with what became of its denial, and calls no denial one before it is confirmed", () => {
+    const all = shown(
+      stopped(deniedAs("db_1", confirmed), deniedAs("db_2", { type: "recorded" }), deniedAs("db_3", lost), {
+        ...refused,
+        request: { ...refused.request, action: "drop db_4" },
+      }),
+    );
+    expect(all).toMatch(
+      /• Not confirmed: \*\*drop db_3\*\*\n• Still waits: \*\*drop db_4\*\*\n• Denied: \*\*drop db_1\*\*\n• Not confirmed yet: \*\*drop db_2\*\*$/m,
+    );
+    expect(shown(stopped(deniedAs("db_1", { type: "recorded" })))).not.toMatch(/Denied/);
+  });
+
+  test("names five requests, and says how many more there are and where to find them", () => {
+    const all = Array.from({ length: 8 }, (_none, at) => deniedAs(`db_${at}`, confirmed));
+    const text = shown(stopped(...all));
+    expect(text.match(/• Denied: /g)).toHaveLength(5);
+    expect(text).toContain("… and 3 more. The audit has an entry for each");
+    expect(shown(stopped(...all.slice(0, 5)))).not.toContain("more");
+  });
+
+  test("has another key whenever it names other requests or another fate", () => {
+    const two = [deniedAs("db_1", { type: "recorded" }), deniedAs("db_2", confirmed)] as const;
+    const [one, other] = two;
+    const runs = [
+      stopped(...two),
+      stopped(deniedAs("db_1", confirmed), deniedAs("db_2", { type: "recorded" })),
+      stopped(one, deniedAs("db_3", confirmed)),
+      stopped(other, one),
+      stopped({ ...one, version: 2, request: { ...one.request, action: "drop all" } }, other),
+    ];
+    expect(new Set(runs.map(shown)).size).toBe(runs.length);
+    expect(new Set(runs.map((each) => renderKey(each, STOPPED))).size).toBe(runs.length);
   });
 });

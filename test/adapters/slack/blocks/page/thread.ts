@@ -262,7 +262,15 @@ export const NOTICES_IN_THREAD: Record<
         DEPLOYMENT,
       ),
     },
-    { when: "nothing was denied", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
+    {
+      when: "many requests were denied",
+      drawn: messageIn(
+        withApprovals(STOPPED_RUN, ...Array<Approval>(5).fill(denied(confirmed))),
+        STOPPED,
+        DEPLOYMENT,
+      ),
+    },
+    { when: "no denial yet", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
     {
       when: "the service refused a denial",
       drawn: messageIn(withApprovals(STOPPED_RUN, denied(confirmed), REFUSED_DENIAL), STOPPED, DEPLOYMENT),

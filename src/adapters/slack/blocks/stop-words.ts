@@ -1,0 +1,80 @@
+// What the thread's message about a stop says of the requests: how many denials the stop ordered, and of which requests. A denial is
+// called one only once the service has confirmed it.
+
+import type { RichTextSection } from "@slack/types";
+import { deniedByStop, type DenialFate, namedByStop } from "../../../domain/brake.ts";
+import { isStoppable, isStopped, type Run } from "../../../domain/run.ts";
+import { headline } from "../../../domain/text/card-layout.ts";
+import { COMMAND } from "./receipts.ts";
+import type { Deployment } from "./deployment.ts";
+import { count, line, plural, span, untrustedSpan } from "./rich.ts";
+
+const ASKED_CHARS = 110;
+
+/** Says nothing of a run whose record was tampered with, because its decisions are not believed. */
+export function deniedLines(run: Run, { command = COMMAND }: Deployment): RichTextSection[] {
+  if (run.watch.type === "tampered") return [];
+  return [...countedWords(run).map((words) => line(span(words))), ...namedLines(run, command)];
+}
+
+function countedWords(run: Run): string[] {
+  const { denied, refused } = deniedByStop(run);
+  if (denied + refused === 0)
+    // The message may be older than the newest denial, because Slack takes few updates. So it does not say that there is none yet.
+    return [
+      isStopped(run) && isStoppable(run)
+        ? "The requests that it denies will be named here."
+        : "This stop denied nothing.",
+    ];
+  return [...(denied === 0 ? [] : [orderedWords(run)]), ...refusedWords(refused)];
+}
+
+function orderedWords(run: Run): string {
+  const { denied, confirmed, notConfirmed } = deniedByStop(run);
+  if (confirmed === denied)
+    return `Denied by this stop: ${count(denied)} ${plural(denied, "request")}, confirmed by the service.`;
+  const soFar = confirmed + notConfirmed < denied ? " so far" : "";
+  const rest =
+    notConfirmed === 0
+      ? ""
+      : `, and did not confirm ${count(notConfirmed)}. Look ${plural(notConfirmed, "it", "them")} up in the agent service`;
+  return `This stop ordered ${count(denied)} ${plural(denied, "denial")}. The service has confirmed ${count(confirmed)}${soFar}${rest}.`;
+}
+
+/** A stop does not deny a request again if the service refused that once. */
+function refusedWords(refused: number): string[] {
+  if (refused === 0) return [];
+  return [
+    refused === 1
+      ? "1 request still waits, because the service refused its denial: decide it on its card."
+      : `${count(refused)} requests still wait, because the service refused their denials: decide them on their cards.`,
+  ];
+}
+
+/** Our words come first, so that no request can pass for one with another fate. */
+const FATES: { readonly [fate in DenialFate]: string } = {
+  "under-way": "Not confirmed yet",
+  confirmed: "Denied",
+  "not-confirmed": "Not confirmed",
+  refused: "Still waits",
+};
+
+function namedLines(run: Run, command: string): RichTextSection[] {
+  const { named, more } = namedByStop(run);
+  const lines = named.map(({ approval, fate }) =>
+    line(
+      span(`• ${FATES[fate]}: `),
+      untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS, { bold: true }),
+    ),
+  );
+  if (more === 0) return lines;
+  const where = "The audit has an entry for each: admins and auditors get it with ";
+  return [
+    ...lines,
+    line(
+      span(`… and ${count(more)} more. ${where}`),
+      span(`${command} audit <run id>`, { code: true }),
+      span("."),
+    ),
+  ];
+}
