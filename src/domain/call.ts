@@ -3,10 +3,11 @@
 
 import { deadlineOf } from "./applied-rule.ts";
 import { type Approval, isInForce, type Verdict } from "./approval.ts";
-import type { Call, Called, Gathered } from "./follow-up.ts";
+import type { Call, Called, Gathered, GatheredCall } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, RunKey } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";
-import { findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
+import { cardSlot, findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
+import { headline } from "./text/card-layout.ts";
 
 /** How long a call waits before it is posted (ms), so that other calls of its channel can join it. */
 export const GATHER_MS = 15_000;
@@ -119,7 +120,8 @@ export function callRenderKey(run: Pick<Run, "posts">, { approval, call }: CallI
   const fate = fateOf({ approval, call });
   if (isCurrent({ approval, call })) return `${call.says} of ${call.of}${endRenderKey(call, fate, approval)}`;
   if (isFresh(run.posts[callSlot(approval, call)])) return null;
-  return call.channel === undefined ? "past" : `past ${fate}`;
+  if (call.channel !== undefined) return `past ${fate}`;
+  return fate === "changed" ? "past, changed" : "past";
 }
 
 /** What a call says of the end of its request. */
@@ -136,6 +138,10 @@ function endRenderKey({ says }: Call, fate: Fate, approval: Approval): string {
 
 /** The most people, and the most groups, that one message mentions. */
 const MAX_CALLED = 20;
+/** The most requests that one message names. */
+const MAX_NAMED = 5;
+/** The most characters of what a request asks for. */
+const ASKED_CHARS = 110;
 /** The most messages that we keep for a carrier. Older ones are forgotten; they stay in Slack as they are. */
 const MAX_CARRIED = 20;
 
@@ -183,6 +189,20 @@ export function joinable(run: Run, now: number, withinMs: number): readonly Join
   });
 }
 
+/** Describes a call for its combined message, whose carrier knows nothing of the requests of other runs. */
+export function gatheredCall({ key, posts }: Run, { approval, call }: CallIn): GatheredCall {
+  const card = posts[cardSlot(approval.id)];
+  return {
+    run: key,
+    approval: approval.id,
+    n: call.n,
+    asked: headline(approval.request, ASKED_CHARS).text,
+    ...(card?.type === "up" ? { card: card.ts } : {}),
+  };
+}
+
+const unnamed = ({ run, approval, n }: GatheredCall): GatheredCall => ({ run, approval, n });
+
 /** Marks the run's calls as part of a message that `carrier` carries, or soon will. Calls that are already posted stay as they are. */
 export function joinCalls(run: Run, of: Gathered["of"], carrier: RunKey): Run {
   return of
@@ -207,7 +227,9 @@ export const hasJoined = (run: Run, { approval, n }: Gathered["of"][number], car
 export function carry(run: Run, gathered: Gathered): Run {
   const { gathered: before = [] } = run;
   const joined = joinCalls(run, gathered.of, run.key);
-  const of = gathered.of.filter((each) => each.run !== run.key || hasJoined(joined, each, run.key));
+  const of = gathered.of
+    .filter((each) => each.run !== run.key || hasJoined(joined, each, run.key))
+    .map((each, at) => (at < MAX_NAMED ? each : unnamed(each)));
   if (of.length < 2) return run;
   return { ...markTold(joined, run), gathered: [...before, { ...gathered, of }].slice(-MAX_CARRIED) };
 }

@@ -123,7 +123,7 @@ export type Gathered = {
   readonly says: Call["says"];
   /** The channel that it goes to. Absent if it goes to the run's channel. */
   readonly channel?: ChannelId;
-  readonly of: readonly { readonly run: RunKey; readonly approval: ApprovalId; readonly n: number }[];
+  readonly of: readonly GatheredCall[];
   /** When the oldest of the requests was first seen (wall time). */
   readonly oldest: number;
   readonly who: Called;
@@ -131,6 +131,17 @@ export type Gathered = {
   readonly left?: number;
   /** None of the requests waits any longer. */
   readonly over?: true;
+};
+
+/** A call that a combined message contains. Only the first few have `asked` and `card`, because the message names no more of them. */
+export type GatheredCall = {
+  readonly run: RunKey;
+  readonly approval: ApprovalId;
+  readonly n: number;
+  /** What the request asked for, as a line of a list shows it. */
+  readonly asked?: string;
+  /** The card of the request. Absent if it had none yet. */
+  readonly card?: MessageTs;
 };
 
 /** The people whom a call mentions. `more`: the number of other people who could decide. */

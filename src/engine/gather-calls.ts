@@ -8,6 +8,7 @@ import {
   unsettledCalls,
   endGathered,
   GATHER_MS,
+  gatheredCall,
   hasJoined,
   isReminder,
   joinable,
@@ -15,7 +16,7 @@ import {
   settleJoined,
 } from "../domain/call.ts";
 import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
-import type { Called, Gathered } from "../domain/follow-up.ts";
+import type { Called, Gathered, GatheredCall } from "../domain/follow-up.ts";
 import type { ApprovalId, ChannelId, RunKey } from "../domain/ids.ts";
 import { OPENING, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
@@ -45,14 +46,14 @@ type Deps = {
   readonly log: EventLog;
 };
 
-type CallToJoin = Gathered["of"][number] &
-  Pick<Gathered, "says" | "channel"> & {
-    /** Only calls of the same kind share a message. */
-    readonly kind: string;
-    readonly who: Called;
-    /** When the approval began to wait. */
-    readonly waitsSince: number;
-  };
+type CallToJoin = Pick<Gathered, "says" | "channel"> & {
+  readonly told: GatheredCall;
+  /** Only calls of the same kind share a message. */
+  readonly kind: string;
+  readonly who: Called;
+  /** When the approval began to wait. */
+  readonly waitsSince: number;
+};
 
 /** What the gathering needs to know about a run. */
 type RunFacts = {
@@ -152,10 +153,11 @@ const hasCalls = (facts: RunFacts | null): boolean =>
 function factsOf(run: Run, now: number): RunFacts | null {
   const { key, channel, gathered = [] } = run;
   const calls = joinable(run, now, GATHER_MS).map(({ approval, call, who }): CallToJoin => {
-    const { n, says, stageMs = 0, channel: otherChannel } = call;
+    const { says, stageMs = 0, channel: otherChannel } = call;
     const place = otherChannel === undefined ? {} : { channel: otherChannel };
     const kind = `${gatheredKind(says)} ${stageMs} ${otherChannel ?? ""}`;
-    return { run: key, approval: approval.id, n, says, ...place, kind, who, waitsSince: approval.since };
+    const told = gatheredCall(run, { approval, call });
+    return { told, says, ...place, kind, who, waitsSince: approval.since };
   });
   const doubts = [...new Set(unsettledCalls(run).flatMap(({ call }) => call.within ?? []))];
   const open = gathered.filter(({ over }) => over !== true);
@@ -237,7 +239,7 @@ async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJ
   const { change, clock, log } = deps;
   const [first] = calls;
   if (first === undefined) return;
-  const wanted = calls.map(({ run, approval, n }) => ({ run, approval, n }));
+  const wanted = calls.map(({ told }) => told);
   const others = [...new Set(wanted.map(({ run }) => run))].filter((key) => key !== carrier);
   const of = wanted.filter(({ run }) => run === carrier);
   for (const key of others) {

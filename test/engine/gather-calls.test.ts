@@ -8,6 +8,7 @@ import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
+import { printedMessage } from "../adapters/slack/blocks/printed.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 
@@ -88,6 +89,38 @@ describe("waiting requests of a channel", () => {
       "⏰ 1 of 3 requests still waits for a decision here",
       "3 requests waited here. Their cards show where they stand.",
     ]);
+  });
+
+  test("are named once the time is up, and once none of them waits, with their cards", async () => {
+    const bench = await createBench();
+    const expiry = { afterMs: 30 * MIN, outcome: "nothing" } as const;
+    const followUp = { ...NO_FOLLOW_UP, remind };
+    bench.policy = aPolicy({ approvers: these([APPROVER]), expiry, followUp });
+    const cards = [];
+    for (let nth = 0; nth < 7; nth += 1) cards.push(await bench.withCard());
+    await bench.clock.pass(32 * MIN);
+    const runs = await Promise.all(cards.map(({ id }) => bench.run(id)));
+    const [asked] = runs.flatMap(({ approvals }) => approvals.map(({ request }) => request.action));
+    for (const run of runs)
+      for (const { since, of } of run.gathered ?? []) {
+        const text = printedMessage(messageIn(run, `several ${since}`));
+        expect(text.split(`• **${asked}**`)).toHaveLength(6);
+        expect(text).toContain(`… and ${of.length - 5} more.`);
+      }
+    const messages = runs.flatMap(({ gathered = [] }) => gathered);
+    expect(messages.map(({ says, over }) => `${says} ${over}`)).toEqual([
+      "waits true",
+      "last true",
+      "over true",
+    ]);
+    const ts = runs
+      .map((run) => run.posts["card apr_1"])
+      .flatMap((post) => (post?.type === "up" ? [post.ts] : []));
+    for (const { of } of messages) {
+      const named = of.flatMap(({ card }) => card ?? []);
+      expect(named).toHaveLength(5);
+      expect(ts).toEqual(expect.arrayContaining(named));
+    }
   });
 
   test("share one reminder if they were asked within a few minutes", async () => {

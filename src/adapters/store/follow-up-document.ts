@@ -8,6 +8,7 @@ import type {
   Extension,
   FollowUp,
   Gathered,
+  GatheredCall,
   Handover,
   Pause,
   Question,
@@ -101,11 +102,19 @@ export const followUp = record<FollowUp>({
 const says = word<Call["says"]>({ waits: true, last: true, stage: true, over: true });
 const called = record<Called>({ users: list(user), groups: list(id(GroupId)), more: number });
 
+const gatheredCall = record<GatheredCall>({
+  run: id(RunKey),
+  approval: serviceId<ApprovalId>(),
+  n: number,
+  asked: optional(text),
+  card: optional(id(MessageTs)),
+});
+
 export const gathered = record<Gathered>({
   since: number,
   says,
   channel: optional(id(ChannelId)),
-  of: list(record<Gathered["of"][number]>({ run: id(RunKey), approval: serviceId<ApprovalId>(), n: number })),
+  of: list(gatheredCall),
   oldest: number,
   who: called,
   left: optional(number),

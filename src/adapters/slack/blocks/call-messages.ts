@@ -1,7 +1,7 @@
 // The messages that call people to a waiting request: reminders, escalation stages, and the end of its time. They decide nothing: only the
 // card does, and Review opens the reader's own queue.
 
-import type { Block, RichTextElement } from "@slack/types";
+import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { type CallIn, type Fate, fateOf, isCurrent } from "../../../domain/call.ts";
@@ -165,6 +165,7 @@ export function severalMessage(run: Run, gathered: Gathered): Message {
           ...(left === undefined ? [span(" · the oldest asked "), ago(oldest)] : []),
         ),
         ...calledLine(who),
+        ...(says === "over" ? namedLines(gathered) : []),
         line(span(SEVERAL_MEANING[says])),
       ),
       ...(says === "over" ? [] : [reviewButton(run, `review-${since}`)]),
@@ -195,23 +196,43 @@ function leftTitle({ says, of }: Gathered, left: number): string {
 }
 
 /** The channel of a stage is not the one in which its requests wait. */
-function severalPast({ says, of, since }: Gathered): Message {
+function severalPast(gathered: Gathered): Message {
+  const { says, of, since } = gathered;
   const what = `${count(of.length)} requests ${says === "stage" ? "were escalated" : "waited here"}`;
   const cards = "Their cards show where they stand.";
+  const named = namedLines(gathered);
+  const head = [span(`${what}, `), moment(since)];
   return withId("several:past", {
     text: `${what}. ${cards}`,
-    blocks: [rich(line(span(`${what}, `), moment(since), span(`. ${cards}`)))],
+    blocks: [
+      named.length === 0
+        ? rich(line(...head, span(`. ${cards}`)))
+        : rich(line(...head, span(":")), ...named, line(span(cards))),
+    ],
   });
+}
+
+/** Names the first requests of a combined message. A message of an earlier version of Countersign names none. */
+function namedLines({ of }: Gathered): RichTextSection[] {
+  const named = of.flatMap(({ asked }) =>
+    asked === undefined ? [] : [line(span("• "), untrustedSpan(asked, ASKED_CHARS, { bold: true }))],
+  );
+  const more = of.length - named.length;
+  return named.length === 0 || more === 0 ? named : [...named, line(span(`… and ${count(more)} more.`))];
 }
 
 /** A call that no longer calls anyone. It is reduced to one line, so that old calls do not clutter the channel. */
 function past(found: CallIn): Message {
   const { says, at, channel } = found.call;
   const what = PAST[says];
-  const state = channel === undefined ? "The card shows where it stands." : FATES[fateOf(found)];
+  const fate = fateOf(found);
+  const state = channel === undefined ? "The card shows where it stands." : FATES[fate];
+  // The request that the call was about is no longer stored once it has changed.
+  const asked = fate === "changed" ? null : headline(found.approval.request, ASKED_CHARS).text;
+  const named = asked === null ? [] : [span(": "), untrustedSpan(asked, ASKED_CHARS, { bold: true })];
   return withId(channel === undefined ? "call:past" : "announcement:past", {
-    text: `${what}. ${state}`,
-    blocks: [rich(line(span(`${what} `), moment(at), span(`. ${state}`)))],
+    text: escaped(`${what}${asked === null ? "" : `: ${asked}`}. ${state}`),
+    blocks: [rich(line(span(`${what} `), moment(at), ...named, span(`. ${state}`)))],
   });
 }
 

@@ -32,6 +32,18 @@ test("a card and a question get another key whenever they are drawn differently"
   );
 });
 
+test("a past call names its request, and no other that came in its place", () => {
+  const words = (request: Approval["request"], version: number): string => {
+    const approval: Approval = { ...waiting(), request, version, requestVersion: version };
+    const who = { users: [], groups: [], more: 0 };
+    const call = { n: 1, says: "over", of: 1, at: NOON, notBefore: 0, who, tries: 0, lookAt: 0 } as const;
+    const run = withApprovals(aWatchedRun(), { ...approval, calls: [call] });
+    return JSON.stringify(messageIn(run, callSlot(approval, call)));
+  };
+  expect(words(requestOf("drop the table", {}), 1)).toContain("drop the table");
+  expect(words(requestOf("drop it all", {}), 2)).not.toContain("drop");
+});
+
 test("a call gets another key whenever it is drawn differently", () => {
   const rule = { ...waiting().appliedRule.rule, expiry: { afterMs: 3_600_000, outcome: "deny" as const } };
   const expiring = { ...waiting(), appliedRule: { version: "1", rule } };

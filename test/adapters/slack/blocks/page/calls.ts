@@ -63,11 +63,19 @@ function byPolicy(delivery: Delivery): Approval {
 }
 
 function several(says: Gathered["says"], facts: Partial<Gathered> = {}, when = ""): readonly Example[] {
-  const of = [1, 2, 3].map((n) => ({ run: CREATED.key, approval: PENDING.id, n }));
+  const asked = [
+    "Deploy billing-api 2026.11.3 to production",
+    "Drop index orders_by_day",
+    "Restart worker-7",
+  ];
+  const of = asked.map((each, n) => ({ run: CREATED.key, approval: PENDING.id, n, asked: each }));
   const who = { users: [BEN, CLEO], groups: [], more: 0 };
   const one = { since: NOON + 900_000, says, of, oldest: NOON, who, ...facts };
   return [{ when, drawn: messageIn({ ...CREATED, gathered: [one] }, `several ${one.since}`, DEPLOYMENT) }];
 }
+
+const UNNAMED = Array.from({ length: 7 }, (_none, n) => ({ run: CREATED.key, approval: PENDING.id, n }));
+const MANY = UNNAMED.map((each, at) => (at < 5 ? { ...each, asked: `Restart worker-${at}` } : each));
 
 export const CALLS: Record<
   Extract<MessageId, `${"call" | "several" | "announcement"}:${string}`>,
@@ -105,10 +113,12 @@ export const CALLS: Record<
   ],
   "several:last": several("last"),
   "several:stage": [...several("stage"), ...several("stage", { left: 1 }, "two are decided")],
-  "several:over": several("over"),
+  "several:over": [...several("over"), ...several("over", { of: MANY }, "of many")],
   "several:past": [
     ...several("waits", { over: true }, "a reminder"),
     ...several("stage", { over: true, channel: LEADS }, "a stage"),
+    ...several("waits", { over: true, of: MANY }, "of many"),
+    ...several("waits", { over: true, of: UNNAMED }, "made by an earlier version"),
   ],
   "announcement:stage": [drawn("", timed(PENDING), call("stage", elsewhere))],
   "announcement:past": [
