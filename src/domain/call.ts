@@ -6,7 +6,7 @@ import { type Approval, isInForce, type Verdict } from "./approval.ts";
 import type { Call, Called, Gathered, GatheredCall } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, RunKey } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";
-import { cardSlot, findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
+import { cardOf, findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
 import { headline } from "./text/card-layout.ts";
 
 /** How long a call waits before it is posted (ms), so that other calls of its channel can join it. */
@@ -190,14 +190,14 @@ export function joinable(run: Run, now: number, withinMs: number): readonly Join
 }
 
 /** Describes a call for its combined message, whose carrier knows nothing of the requests of other runs. */
-export function gatheredCall({ key, posts }: Run, { approval, call }: CallIn): GatheredCall {
-  const card = posts[cardSlot(approval.id)];
+export function gatheredCall(run: Run, { approval, call }: CallIn): GatheredCall {
+  const card = cardOf(run, approval);
   return {
-    run: key,
+    run: run.key,
     approval: approval.id,
     n: call.n,
     asked: headline(approval.request, ASKED_CHARS).text,
-    ...(card?.type === "up" ? { card: card.ts } : {}),
+    ...(card === null ? {} : { card }),
   };
 }
 

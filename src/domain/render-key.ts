@@ -12,6 +12,7 @@ import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call
 import { escalatedMs } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
 import {
+  cardOf,
   cardSlot,
   digestSlot,
   isMissing,
@@ -116,9 +117,14 @@ export function stoppedRenderKey(run: Run): string | null {
   return `${named}, ${confirmed} of ${denied}${rest}${refused === 0 ? "" : `, refused ${refused}`}`;
 }
 
-/** The version stands for what the request says. */
+/** The version stands for what the request says, and the message that is its card for the link to it. */
 function namedRenderKey(run: Run): string {
-  const names = namedByStop(run).named.map(({ approval, fate }) => [approval.id, approval.version, fate]);
+  const names = namedByStop(run).named.map(({ approval, fate }) => [
+    approval.id,
+    approval.version,
+    fate,
+    cardOf(run, approval),
+  ]);
   return names.length === 0 ? "" : `, ${JSON.stringify(names)}`;
 }
 

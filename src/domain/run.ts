@@ -4,7 +4,7 @@ import type { Approval, RunContext } from "./approval.ts";
 import type { AuditMark } from "./audit/hash-chain.ts";
 import type { Gathered } from "./follow-up.ts";
 import type { Freeze } from "./freeze.ts";
-import type { ApprovalId, ChannelId, GroupId, RunId, RunKey, TeamId, UserId } from "./ids.ts";
+import type { ApprovalId, ChannelId, GroupId, MessageTs, RunId, RunKey, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { PrivateNotice } from "./notice.ts";
 import type { PostedMessage, Upload } from "./posted-message.ts";
@@ -202,6 +202,12 @@ export function giveUpId(run: Run): Run {
 
 export function findApproval(run: Run, id: ApprovalId): Approval | null {
   return run.approvals.find((approval) => approval.id === id) ?? null;
+}
+
+/** Returns the message that is the approval's card. Null if none is posted. */
+export function cardOf({ posts }: Pick<Run, "posts">, { id }: Pick<Approval, "id">): MessageTs | null {
+  const post = posts[cardSlot(id)];
+  return post?.type === "up" ? post.ts : null;
 }
 
 export function replaceApproval(run: Run, next: Approval): Run {

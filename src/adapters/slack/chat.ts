@@ -10,13 +10,14 @@ import { slackHistory } from "./answers.ts";
 import { type Deployment, named, UNNAMED } from "./blocks/deployment.ts";
 import { privateNotice, queuedNotice } from "./blocks/private-notice.ts";
 import type { Message } from "./blocks/rich.ts";
-import { inChannel, messageIn } from "./blocks/run-thread.ts";
+import { inChannel, linkedCards, messageIn } from "./blocks/run-thread.ts";
 import type { CardReplacements } from "./click-memory.ts";
 import type { Call, Replacer, Responder } from "./clients.ts";
 import type { Files } from "./files.ts";
 import {
   findMarked,
   isOurs,
+  linksTo,
   LITERAL,
   type Mark,
   markOf,
@@ -91,7 +92,12 @@ export function createChat(deps: Deps): Chat {
   };
 }
 
-async function post({ call, deployment }: Deps, run: Run, slot: Slot, mark: Mark): Promise<MessageTs> {
+/** Draws a message with its links. Without an answer from Slack it has none, because no message may depend on a link. */
+async function drawn({ call, deployment }: Deps, run: Run, slot: Slot): Promise<Message> {
+  return messageIn(run, slot, deployment, await linksTo(call, run.channel, linkedCards(run, slot)));
+}
+
+async function post(deps: Deps, run: Run, slot: Slot, mark: Mark): Promise<MessageTs> {
   const opening = run.posts[OPENING];
   const thread = inChannel(slot) || opening?.type !== "up" ? {} : { thread_ts: opening.ts };
   // A card is a reply that Slack also shows in the channel: one message in both places, so one set of buttons.
@@ -99,9 +105,9 @@ async function post({ call, deployment }: Deps, run: Run, slot: Slot, mark: Mark
     slot.startsWith("card ") || slot.startsWith("digest ") || slot === UNREADABLE
       ? { reply_broadcast: true }
       : {};
-  return postMarked(call, mark, {
+  return postMarked(deps.call, mark, {
     channel: channelOf(run, slot),
-    ...messageIn(run, slot, deployment),
+    ...(await drawn(deps, run, slot)),
     ...thread,
     ...broadcast,
   });
@@ -115,20 +121,20 @@ async function redraw(
 ): Promise<"updated" | "gone" | "unchangeable"> {
   const url = deps.replacements.take(channelOf(run, slot), at.ts);
   if (url === null) return update(deps, run, slot, at);
-  await replace(deps, url, { ...messageIn(run, slot, deps.deployment), metadata: metadataOf(at.mark) });
+  await replace(deps, url, { ...(await drawn(deps, run, slot)), metadata: metadataOf(at.mark) });
   return "updated";
 }
 
 async function update(
-  { call, deployment }: Deps,
+  deps: Deps,
   run: Run,
   slot: Slot,
   { ts, mark }: { readonly ts: MessageTs; readonly mark: Mark },
 ): Promise<"updated" | "gone" | "unchangeable"> {
-  return updateAt(call, {
+  return updateAt(deps.call, {
     channel: channelOf(run, slot),
     ts,
-    ...messageIn(run, slot, deployment),
+    ...(await drawn(deps, run, slot)),
     metadata: metadataOf(mark),
   });
 }

@@ -15,6 +15,7 @@ import { shortened } from "../../domain/text/excerpt.ts";
 import { type PacedEffect, PortError } from "../../ports.ts";
 import { postedTs, type SlackHistory, slackHistory } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
+import type { Links } from "./blocks/rich.ts";
 import type { Call } from "./clients.ts";
 import { METADATA_EVENT } from "./names.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -176,6 +177,18 @@ export async function linkAt(
   ts: MessageTs | null,
 ): Promise<string | null> {
   return channel === null || ts === null ? null : permalink(quick, channel, ts);
+}
+
+/** Resolves to the links to messages of the channel, without those that Slack does not give. Never rejects. */
+export async function linksTo(
+  call: Call,
+  channel: ChannelId,
+  messages: readonly MessageTs[],
+): Promise<Links> {
+  const found = messages.map(async (ts) => [ts, await permalink(call, channel, ts)] as const);
+  return new Map(
+    (await Promise.all(found)).flatMap(([ts, link]) => (link === null ? [] : [[ts, link] as const])),
+  );
 }
 
 async function permalink(quick: Call, channel: ChannelId, ts: MessageTs): Promise<string | null> {

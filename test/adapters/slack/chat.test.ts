@@ -11,11 +11,12 @@ import { type Call, createClients, createReplacer, createResponder } from "#src/
 import { createFiles } from "#src/adapters/slack/files.ts";
 import { createRateLimiter } from "#src/adapters/slack/rate-limiter.ts";
 import { ApprovalId, ChannelId, MessageTs, RunId, UserId } from "#src/domain/ids.ts";
-import { OPENING } from "#src/domain/run.ts";
+import { STOPPED } from "#src/domain/render-key.ts";
+import { cardSlot, OPENING, type Run } from "#src/domain/run.ts";
 import type { Clock } from "#src/engine/clock.ts";
 import { PortError } from "#src/ports.ts";
 import { chatContract, type ChatUnderTest, type Shown } from "../../contract/chat.ts";
-import { aRun, aWatchedRun, NOON } from "../../make/run.ts";
+import { anApproval, aRun, aWatchedRun, NOON, REQUESTER, withApprovals } from "../../make/run.ts";
 import { textOf } from "./blocks/oracle.ts";
 import { SEED } from "#sandbox/world/seed.ts";
 import { failureOf } from "./failing.ts";
@@ -215,6 +216,52 @@ describe("a message to Slack", () => {
       unfurl_media: false,
     });
     expect(asked[1]?.args).toMatchObject({ parse: "none", link_names: false });
+  });
+
+  test("about a stop, or about several requests, links to their cards, and does without if Slack gives no link", async () => {
+    const ts = MessageTs("1.000002");
+    const up = { type: "up", ts, shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
+    const approval = anApproval();
+    const { digest } = approval.request;
+    const denial = { verdict: "deny", reason: "", by: null, stoppedBy: REQUESTER, at: NOON, digest } as const;
+    const state = { type: "decided", decision: denial, delivery: { type: "recorded" } } as const;
+    const denied: Run = {
+      ...withApprovals(aRun(), { ...approval, state }),
+      stop: { by: REQUESTER, at: NOON },
+      posts: { [cardSlot(approval.id)]: up },
+    };
+    const of = [1, 2].map((n) => ({
+      run: denied.key,
+      approval: approval.id,
+      n,
+      asked: "delete it",
+      card: ts,
+    }));
+    const message = {
+      since: NOON,
+      says: "over",
+      of,
+      oldest: NOON,
+      who: { users: [], groups: [], more: 0 },
+    } as const;
+    const run: Run = { ...denied, gathered: [message] };
+    const permalink = "https://acme.slack.com/archives/C0OPS/p1000002";
+    const urls = async (found: { readonly [field: string]: unknown }): Promise<readonly number[]> => {
+      const { chat, asked } = recording((method) =>
+        method === "chat.getPermalink" ? found : { ts: "1.000001" },
+      );
+      await chat.post(run, STOPPED);
+      await chat.update(run, STOPPED, ts);
+      await chat.post(run, `several ${NOON}`);
+      const looked = asked.filter(({ method }) => method === "chat.getPermalink").map(({ args }) => args);
+      for (const args of looked) expect(args).toEqual({ channel: run.channel, message_ts: ts });
+      const posted = asked.filter(({ method }) => method !== "chat.getPermalink");
+      return posted.map(
+        ({ args }) => JSON.stringify(args["blocks"]).split(`"url":"${permalink}"`).length - 1,
+      );
+    };
+    expect(await urls({ permalink })).toEqual([1, 1, 2]);
+    expect(await urls({})).toEqual([0, 0, 0]);
   });
 
   test("is marked with ids only, different for each message, the same at each attempt", async () => {

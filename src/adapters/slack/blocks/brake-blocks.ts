@@ -6,7 +6,6 @@ import { type Freeze, UNKNOWN_PERSON } from "../../../domain/freeze.ts";
 import { isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { RUN_LIFT, RUN_STOP } from "../names.ts";
-import type { Deployment } from "./deployment.ts";
 import { partWithId, withId } from "./message-id.ts";
 import {
   count,
@@ -20,7 +19,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { deniedLines } from "./stop-words.ts";
+import { deniedLines, type StopDrawing } from "./stop-words.ts";
 
 const WHY_CHARS = 200;
 const MAX_FREEZES = 3;
@@ -63,9 +62,9 @@ export function stoppedLine(run: Run): RichTextSection[] {
 }
 
 /** The thread's message about a stop, or about its end. */
-export function stopMessage(run: Run, stop: Stop, deployment: Deployment): Message {
+export function stopMessage(run: Run, stop: Stop, drawing: StopDrawing): Message {
   const { by, at, lifted } = stop;
-  const denied = deniedLines(run, deployment);
+  const denied = deniedLines(run, drawing);
   const isRunning = isStoppable(run);
   if (lifted !== undefined)
     return withId("thread:stop-lifted", {

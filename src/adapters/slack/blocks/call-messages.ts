@@ -14,10 +14,12 @@ import { type MessageId, withId } from "./message-id.ts";
 import { riskMark, wordsForDeciders } from "./pending-card.ts";
 import {
   ago,
+  cardLink,
   count,
   duration,
   escaped,
   line,
+  type Links,
   type Message,
   moment,
   person,
@@ -151,9 +153,9 @@ const reviewButton = (run: Run, block_id: string): Block =>
   }) as Block;
 
 /** One message about several requests in a channel. */
-export function severalMessage(run: Run, gathered: Gathered): Message {
+export function severalMessage(run: Run, gathered: Gathered, links: Links): Message {
   const { says, of, left, oldest, who, over, since } = gathered;
-  if (over === true && says !== "over") return severalPast(gathered);
+  if (over === true && says !== "over") return severalPast(gathered, links);
   const title =
     left === undefined ? SEVERAL[says](`${count(of.length)} requests`) : leftTitle(gathered, left);
   return withId(`several:${says}`, {
@@ -165,7 +167,7 @@ export function severalMessage(run: Run, gathered: Gathered): Message {
           ...(left === undefined ? [span(" · the oldest asked "), ago(oldest)] : []),
         ),
         ...calledLine(who),
-        ...(says === "over" ? namedLines(gathered) : []),
+        ...(says === "over" ? namedLines(gathered, links) : []),
         line(span(SEVERAL_MEANING[says])),
       ),
       ...(says === "over" ? [] : [reviewButton(run, `review-${since}`)]),
@@ -196,11 +198,11 @@ function leftTitle({ says, of }: Gathered, left: number): string {
 }
 
 /** The channel of a stage is not the one in which its requests wait. */
-function severalPast(gathered: Gathered): Message {
+function severalPast(gathered: Gathered, links: Links): Message {
   const { says, of, since } = gathered;
   const what = `${count(of.length)} requests ${says === "stage" ? "were escalated" : "waited here"}`;
   const cards = "Their cards show where they stand.";
-  const named = namedLines(gathered);
+  const named = namedLines(gathered, links);
   const head = [span(`${what}, `), moment(since)];
   return withId("several:past", {
     text: `${what}. ${cards}`,
@@ -213,10 +215,11 @@ function severalPast(gathered: Gathered): Message {
 }
 
 /** Names the first requests of a combined message. A message of an earlier version of Countersign names none. */
-function namedLines({ of }: Gathered): RichTextSection[] {
-  const named = of.flatMap(({ asked }) =>
-    asked === undefined ? [] : [line(span("• "), untrustedSpan(asked, ASKED_CHARS, { bold: true }))],
-  );
+function namedLines({ of }: Gathered, links: Links): RichTextSection[] {
+  const named = of.flatMap(({ asked, card = null }) => {
+    if (asked === undefined) return [];
+    return [line(span("• "), untrustedSpan(asked, ASKED_CHARS, { bold: true }), ...cardLink(card, links))];
+  });
   const more = of.length - named.length;
   return named.length === 0 || more === 0 ? named : [...named, line(span(`… and ${count(more)} more.`))];
 }

@@ -11,7 +11,7 @@ import type {
   RichTextSection,
   RichTextText,
 } from "@slack/types";
-import type { UserId } from "../../../domain/ids.ts";
+import type { MessageTs, UserId } from "../../../domain/ids.ts";
 import { shortened } from "../../../domain/text/excerpt.ts";
 import { groupDigits } from "../../../domain/text/secrets.ts";
 import { pieces, visible } from "../../../domain/text/text.ts";
@@ -71,6 +71,16 @@ export function clock(at: number): RichTextElement {
   const fallback = `${new Date(at).toISOString().slice(11, 19)} UTC`;
   return { type: "date", timestamp: Math.ceil(at / 1_000), format: "{time_secs}", fallback };
 }
+
+/** A link to a card, at the end of a line. Nothing if there is no card, or Slack gave no link. */
+export function cardLink(card: MessageTs | null, links: Links): RichTextElement[] {
+  const link = card === null ? undefined : links.get(card);
+  return link === undefined ? [] : [span(" · "), { type: "link", url: link, text: "card" }];
+}
+
+/** The links to messages, as far as Slack gave any. */
+export type Links = ReadonlyMap<MessageTs, string>;
+export const NO_LINKS: Links = new Map();
 
 export function line(...elements: RichTextElement[]): RichTextSection {
   return { type: "rich_text_section", elements };

@@ -3,8 +3,11 @@
 
 import type { Block } from "@slack/types";
 import { isFollowUpSlot } from "../../../domain/handling.ts";
+import { namedByStop } from "../../../domain/brake.ts";
+import type { MessageTs } from "../../../domain/ids.ts";
 import { BACK, DOWN, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
 import {
+  cardOf,
   cardSlot,
   digestSlot,
   isWatched,
@@ -34,8 +37,10 @@ import {
   escaped,
   header,
   line,
+  type Links,
   type Message,
   moment,
+  NO_LINKS,
   note,
   person,
   plural,
@@ -51,15 +56,15 @@ import { digestMessage, stormNotice } from "./storm-messages.ts";
 const TASK_IN_OPENING_CHARS = 2_500;
 
 /** Returns null if the slot belongs to another kind of message. */
-function threadMessage(run: Run, slot: string, deployment: Deployment): Message | null {
+function threadMessage(run: Run, slot: string, deployment: Deployment, links: Links): Message | null {
   if (slot === OPENING) return opening(run, deployment);
   if (slot === OUTCOME) return outcome(run, deployment);
   if (slot === MISSING) return missing(run);
-  if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop, deployment);
+  if (slot === STOPPED && run.stop !== undefined) return stopMessage(run, run.stop, { deployment, links });
   if (isFollowUpSlot(slot)) return followUpMessage(run, slot);
   if (isStormSlot(slot)) return stormNotice(run, slot);
   const several = gatheredIn(run, slot);
-  if (several !== null) return severalMessage(run, several);
+  if (several !== null) return severalMessage(run, several, links);
   const call = callIn(run, slot);
   if (call !== null) return callMessage(run, call);
   if (slot.startsWith(DOWN)) return serviceDown(run);
@@ -157,12 +162,26 @@ export function inChannel(slot: Slot): boolean {
   );
 }
 
+/** Returns the cards, in the run's channel, that the message of the slot links to. */
+export function linkedCards(run: Run, slot: Slot): readonly MessageTs[] {
+  if (slot === STOPPED) return namedByStop(run).named.flatMap(({ approval }) => cardOf(run, approval) ?? []);
+  const several = gatheredIn(run, slot);
+  // While its requests wait, the message names none.
+  if (several === null || (several.over !== true && several.says !== "over")) return [];
+  return several.of.flatMap(({ card }) => card ?? []);
+}
+
 /**
  * Draws the message of a slot from the run's current state. Throws a TypeError for an unknown slot, because only known messages may be
  * posted.
  */
-export function messageIn(run: Run, slot: Slot, deployment: Deployment = UNNAMED): Message {
-  const thread = threadMessage(run, slot, deployment);
+export function messageIn(
+  run: Run,
+  slot: Slot,
+  deployment: Deployment = UNNAMED,
+  links: Links = NO_LINKS,
+): Message {
+  const thread = threadMessage(run, slot, deployment, links);
   if (thread !== null) return inChannel(slot) ? named(thread, deployment) : namedText(thread, deployment);
   if (slot === UNREADABLE) return named(unreadableCard(run, deployment), deployment);
   const page = digestPages(run).find((candidate) => digestSlot(candidate) === slot);

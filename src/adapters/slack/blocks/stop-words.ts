@@ -3,18 +3,23 @@
 
 import type { RichTextSection } from "@slack/types";
 import { deniedByStop, type DenialFate, namedByStop } from "../../../domain/brake.ts";
-import { isStoppable, isStopped, type Run } from "../../../domain/run.ts";
+import { cardOf, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { COMMAND } from "./receipts.ts";
 import type { Deployment } from "./deployment.ts";
-import { count, line, plural, span, untrustedSpan } from "./rich.ts";
+import { cardLink, count, line, type Links, plural, span, untrustedSpan } from "./rich.ts";
 
 const ASKED_CHARS = 110;
 
+export type StopDrawing = { readonly deployment: Deployment; readonly links: Links };
+
 /** Says nothing of a run whose record was tampered with, because its decisions are not believed. */
-export function deniedLines(run: Run, { command = COMMAND }: Deployment): RichTextSection[] {
+export function deniedLines(run: Run, { deployment, links }: StopDrawing): RichTextSection[] {
   if (run.watch.type === "tampered") return [];
-  return [...countedWords(run).map((words) => line(span(words))), ...namedLines(run, command)];
+  return [
+    ...countedWords(run).map((words) => line(span(words))),
+    ...namedLines(run, deployment.command ?? COMMAND, links),
+  ];
 }
 
 function countedWords(run: Run): string[] {
@@ -55,16 +60,17 @@ function refusedWords(refused: number): string[] {
 const FATES: { readonly [fate in DenialFate]: string } = {
   "under-way": "Not confirmed yet",
   confirmed: "Denied",
-  "not-confirmed": "Not confirmed",
+  "not-confirmed": "Never confirmed",
   refused: "Still waits",
 };
 
-function namedLines(run: Run, command: string): RichTextSection[] {
+function namedLines(run: Run, command: string, links: Links): RichTextSection[] {
   const { named, more } = namedByStop(run);
   const lines = named.map(({ approval, fate }) =>
     line(
       span(`• ${FATES[fate]}: `),
       untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS, { bold: true }),
+      ...cardLink(cardOf(run, approval), links),
     ),
   );
   if (more === 0) return lines;

@@ -7,8 +7,10 @@ import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
 import { roomOf } from "#src/adapters/slack/blocks/request-blocks.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { SUBCOMMANDS } from "#src/adapters/slack/names.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import { callSlot, gatheredCall } from "#src/domain/call.ts";
 import type { Json } from "#src/domain/json.ts";
-import { BACK, DOWN, MISSING } from "#src/domain/render-key.ts";
+import { BACK, DOWN, MISSING, STOPPED } from "#src/domain/render-key.ts";
 import { cardSlot, OPENING, OUTCOME, type Run } from "#src/domain/run.ts";
 import { clip, visible } from "#src/domain/text/text.ts";
 import { anApproval, APPROVER, aRun, aWatchedRun, NOON, TEAM, withApprovals } from "../../../make/run.ts";
@@ -45,6 +47,29 @@ describe("whatever a run contains, Slack accepts it and no one is mentioned, for
     always(fc.tuple(anyRun(0), anyApproval), ([run, approval]) => {
       const { text, blocks } = messageIn(withApprovals(run, approval), cardSlot(approval.id));
       expectMessage({ text, blocks });
+    });
+  });
+
+  test("the messages that name its requests: about its stop, past calls, and the end of their time", () => {
+    always(fc.tuple(anyRun(0), anyApproval), ([run, approval]) => {
+      const { digest } = approval.request;
+      const denial = {
+        verdict: "deny",
+        reason: "",
+        by: null,
+        stoppedBy: APPROVER,
+        at: NOON,
+        digest,
+      } as const;
+      const state = { type: "decided", decision: denial, delivery: { type: "recorded" } } as const;
+      const who = { users: [], groups: [], more: 0 };
+      const call = { n: 1, says: "waits", of: 1, at: NOON, notBefore: 0, who, tries: 0, lookAt: 0 } as const;
+      const denied: Approval = { ...approval, version: 1, requestVersion: 1, calls: [call], state };
+      const stopped: Run = { ...withApprovals(run, denied), stop: { by: APPROVER, at: NOON } };
+      const of = [gatheredCall(stopped, { approval: denied, call })];
+      const told: Run = { ...stopped, gathered: [{ since: NOON, says: "over", of, oldest: NOON, who }] };
+      for (const slot of [STOPPED, callSlot(denied, call), `several ${NOON}`])
+        expectMessage(messageIn(told, slot));
     });
   });
 

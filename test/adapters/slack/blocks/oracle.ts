@@ -33,7 +33,7 @@ export function textOf(value: unknown): string {
     .join("");
 }
 
-export function expectMessage({ text, blocks }: Message): void {
+export function expectMessage({ text, blocks }: Message, ownLinks: readonly string[] = []): void {
   acceptBlocks(wire(blocks));
   expect(text.trim()).not.toBe("");
   expect(text.length).toBeLessThanOrEqual(MAX_TEXT);
@@ -42,7 +42,7 @@ export function expectMessage({ text, blocks }: Message): void {
     "the fallback text holds no markup",
   ).not.toMatch(/[<>&]/);
   expectSeen(text);
-  expectInert(blocks);
+  expectInert(blocks, ownLinks);
 }
 
 /** Removes the only mention that a fallback text may have: the requester, at its end. Slack shows the name. */

@@ -5,7 +5,7 @@ import type { Json } from "#src/domain/json.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { cardSlot, OPENING, OUTCOME, type Run } from "#src/domain/run.ts";
 import { expectMessage } from "./oracle.ts";
-import { CREATED } from "./page/example.ts";
+import { CREATED, LINK } from "./page/example.ts";
 import { ended, HALF_DONE, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./page/thread.ts";
 import { printedMessage } from "./printed.ts";
 
@@ -14,7 +14,7 @@ const threads = Object.entries({ ...OPENINGS, ...OUTCOMES, ...NOTICES_IN_THREAD 
 );
 
 test.each(threads)("Slack accepts the message: $name", ({ drawn }) => {
-  expectMessage(drawn as Parameters<typeof expectMessage>[0]);
+  expectMessage(drawn as Parameters<typeof expectMessage>[0], [LINK]);
 });
 
 test("a confirmed denial gives the opening and the outcome another key, so that both are redrawn", () => {

@@ -6,12 +6,23 @@ import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { callSlot } from "#src/domain/call.ts";
 import type { Call, Gathered } from "#src/domain/follow-up.ts";
-import { ChannelId, GroupId } from "#src/domain/ids.ts";
+import { ChannelId, GroupId, MessageTs } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
 import { NOON, withApprovals } from "../../../../make/run.ts";
-import { BEN, CLEO, CREATED, decided, DEPLOYMENT, type Example, PENDING, SERVICE_SAYS } from "./example.ts";
+import {
+  BEN,
+  CLEO,
+  CREATED,
+  decided,
+  DEPLOYMENT,
+  type Example,
+  LINK,
+  PENDING,
+  SERVICE_SAYS,
+} from "./example.ts";
 
+const CARD = MessageTs("1.1");
 const LEADS = ChannelId("C0LEADS");
 const ON_CALL = GroupId("S0ONCALL");
 
@@ -68,10 +79,11 @@ function several(says: Gathered["says"], facts: Partial<Gathered> = {}, when = "
     "Drop index orders_by_day",
     "Restart worker-7",
   ];
-  const of = asked.map((each, n) => ({ run: CREATED.key, approval: PENDING.id, n, asked: each }));
+  const of = asked.map((each, n) => ({ run: CREATED.key, approval: PENDING.id, n, asked: each, card: CARD }));
   const who = { users: [BEN, CLEO], groups: [], more: 0 };
   const one = { since: NOON + 900_000, says, of, oldest: NOON, who, ...facts };
-  return [{ when, drawn: messageIn({ ...CREATED, gathered: [one] }, `several ${one.since}`, DEPLOYMENT) }];
+  const run = { ...CREATED, gathered: [one] };
+  return [{ when, drawn: messageIn(run, `several ${one.since}`, DEPLOYMENT, new Map([[CARD, LINK]])) }];
 }
 
 const UNNAMED = Array.from({ length: 7 }, (_none, n) => ({ run: CREATED.key, approval: PENDING.id, n }));

@@ -5,11 +5,12 @@ import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { applyDigest } from "#src/domain/storm.ts";
 import { markTampered } from "#src/domain/end-run.ts";
-import { ApprovalId, RunId } from "#src/domain/ids.ts";
+import { ApprovalId, MessageTs, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
 import { BACK, DOWN, MISSING, STOPPED } from "#src/domain/render-key.ts";
 import {
+  cardSlot,
   type Creation,
   digestSlot,
   OPENING,
@@ -32,6 +33,7 @@ import {
   DEPLOYMENT,
   type Example,
   FROZEN,
+  LINK,
   one,
   PENDING,
   REFUSED_DENIAL,
@@ -216,6 +218,14 @@ const STOPPED_RUN = withApprovals(
   denied({ type: "recorded" }),
 );
 
+const CARD = MessageTs("1.1");
+const WITH_CARDS: Run = {
+  ...STOPPED_RUN,
+  posts: {
+    [cardSlot(PENDING.id)]: { type: "up", ts: CARD, shows: "", sweepAt: null, notBefore: 0, tries: 0 },
+  },
+};
+
 const stormy = (waiting: number, until: number | null = null) => ({
   ...CREATED,
   storm: { since: NOON, waiting, at: NOON, until },
@@ -242,6 +252,10 @@ export const NOTICES_IN_THREAD: Record<
   "thread:storm-over": one(messageIn(stormy(2, NOON), `storm ${NOON}`, DEPLOYMENT)),
   "thread:stopped": [
     { when: "", drawn: messageIn(STOPPED_RUN, STOPPED, DEPLOYMENT) },
+    {
+      when: "the requests have cards",
+      drawn: messageIn(WITH_CARDS, STOPPED, DEPLOYMENT, new Map([[CARD, LINK]])),
+    },
     {
       when: "the run is over",
       drawn: messageIn({ ...ended("failed", null), stop: STOP }, STOPPED, DEPLOYMENT),
