@@ -92,7 +92,10 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
     refusalToOpen(approval, attempt, submission) ?? refusalOfContent(approval, submission, rule);
   if (refusal !== null) return err(refusal);
   const decision = decisionOf(submission, rule, ctx);
-  if (verdict === "deny") return ok(replaceApproval(run, withDenial(approval, decision)));
+  if (verdict === "deny") {
+    const denied = withDenial(approval, decision);
+    return ok(withNotices(replaceApproval(run, denied), approval, denied, ctx));
+  }
   const people = [by, ...voters];
   // The new approval comes first: it was just found to fill a part, so it keeps its place.
   const validities = validityOfAll([decision, ...approval.votes], approval, { run, rule, people });
@@ -167,10 +170,13 @@ function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx
   };
 }
 
-/** Adds notices to the people whose earlier approval no longer counts. */
-function withNotices(run: Run, before: Approval, { past }: Approval, ctx: Context): Run {
+/** Adds notices to the people whose earlier approval no longer counts, and to those whose held approval someone else denied. */
+function withNotices(run: Run, before: Approval, { past, state }: Approval, ctx: Context): Run {
+  const wasHeld = before.state.type === "decided";
+  const denier = state.type === "decided" ? state.decision.by?.user : undefined;
   const notices = past.slice(before.past.length).flatMap(({ decision, cause }) => {
-    if (cause !== "voter-may-not" && cause !== "rule-changed") return [];
+    const isOverruled = cause === "denied" && wasHeld && decision.by?.user !== denier;
+    if (cause !== "voter-may-not" && cause !== "rule-changed" && !isOverruled) return [];
     return noticeToDecider(decision, { type: "decision-void", approval: before.id, cause }, ctx);
   });
   return notices.length === 0 ? run : { ...run, notices: [...run.notices, ...notices] };

@@ -29,6 +29,8 @@ export type NoticeContent =
         | "voter-may-not"
         | "rule-changed"
         | "others-needed"
+        /** Someone else denied the request while the approval was on hold. */
+        | "denied"
         | "stopped"
         | "frozen"
         | "restored"

@@ -114,6 +114,21 @@ describe("an approval that is held", () => {
       past: [{ cause: "denied" }],
     });
   });
+
+  test("is followed by a notice to everyone who gave it if someone else denies it first", () => {
+    const notified = (rule: { needs?: number }, denier: UserId): readonly unknown[] => {
+      const { submit, run } = under({ holdMs: 10_000, ...rule });
+      const first = done(submit(run));
+      const last =
+        rule.needs === 2 ? done(submit(first, { by: member(SECOND), voters: [member(APPROVER)] })) : first;
+      const { notices } = done(submit(last, { by: member(denier), verdict: "deny", reason: "no" }));
+      return notices.map(({ to, says }) => [to, says]);
+    };
+    const says = { type: "decision-void", approval: ID, cause: "denied" };
+    expect(notified({}, SECOND)).toEqual([[APPROVER, says]]);
+    expect(notified({ needs: 2 }, SECOND)).toEqual([[APPROVER, says]]);
+    expect(notified({}, APPROVER)).toEqual([]);
+  });
 });
 
 describe("an approval whose time is up", () => {

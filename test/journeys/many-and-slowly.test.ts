@@ -153,13 +153,19 @@ describe.concurrent("a hold", () => {
     expect(world.decisions()).toEqual([{ decision: "approve", reason: "yes" }]);
   });
 
-  test("ends with a denial, which is sent at once", async (context) => {
+  test("ends with a denial, which is sent at once, and the person whose approval it overtakes is told", async (context) => {
     const world = await aWorld(context, withRule(context, "    hold: 10 min\n"));
     const { card } = await world.asking(ana, opsAgents, TASK);
-    await world.decide(ben, card, "Approve", "yes");
+    await world.openForm(ben, card, "Approve");
+    accepted(await world.fillModal(ben, "yes"));
+    const window = await world.modalOf(ben, "form:held");
     await world.becomes(card, "held");
+    expect(modalText(window)).toContain("unless you undo it first");
     await world.decide(cat, card, "Deny", "no");
     await world.becomes(card, "denied");
+    await world.told(ben, "notice:decision-void:denied");
+    await pressUndo(world, window);
+    await world.modalOf(ben, "refusal:too-late");
     expect(world.decisions()).toEqual([{ decision: "deny", reason: "no" }]);
   });
 

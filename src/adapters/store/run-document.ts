@@ -150,6 +150,7 @@ const noticeContent = tagged<NoticeContent>({
       "voter-may-not": true,
       "rule-changed": true,
       "others-needed": true,
+      denied: true,
       stopped: true,
       frozen: true,
       restored: true,

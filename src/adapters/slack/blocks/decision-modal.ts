@@ -217,7 +217,8 @@ export function messageModal(heading: string, text: string, id: MessageId): View
   };
 }
 
-// The window after an approval that the rule holds. It shows the end of the hold, and Undo.
+// The window after an approval that the rule holds. It shows the end of the hold, and Undo. Nothing changes an open window when the approval
+// leaves or is denied, so its words must stay true.
 
 const ASKED_CHARS = 150;
 
@@ -246,7 +247,14 @@ export function heldModal(
         line(
           span("Your approval is recorded. It is sent at "),
           clock(state.delivery.until),
-          span(". Until then you can take it back here or on the card."),
+          span(
+            " unless you undo it first, here or on the card, or something else stops it, such as a denial.",
+          ),
+        ),
+        line(
+          span(
+            "This window stays as it is until you press Undo. The card shows what becomes of the approval.",
+          ),
         ),
       ),
       { type: "actions", elements: [undo] } as Block,

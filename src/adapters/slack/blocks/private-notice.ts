@@ -220,6 +220,8 @@ function voidWords(cause: VoidCause): string {
       return "it no longer meets the rule, because the policy or an approver's groups changed. If you are still allowed to, approve the request again on its card.";
     case "others-needed":
       return "it now has too few approvals. Yours still counts; the card waits for others.";
+    case "denied":
+      return "someone denied the request while your approval was on hold. Its card says who.";
     case "stopped":
       return "the run was stopped first. Everything it asks for is denied until the stop is lifted.";
     case "frozen":

@@ -89,6 +89,7 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
   "notice:decision-void:voter-may-not": voided("voter-may-not"),
   "notice:decision-void:rule-changed": voided("rule-changed"),
   "notice:decision-void:others-needed": voided("others-needed"),
+  "notice:decision-void:denied": voided("denied"),
   "notice:decision-void:stopped": voided("stopped"),
   "notice:decision-void:frozen": voided("frozen"),
   "notice:decision-void:restored": voided("restored"),
