@@ -18,6 +18,7 @@ import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, Notification, NotificationFacts } from "../ports/notification.ts";
 import type { AuditEvidence, AuditLog, DocumentStore, NotificationStore, RunStore } from "../ports/store.ts";
 
+import { reachOf } from "./reach.ts";
 import { createWeekEnds, lookBackIn } from "./announce-look-back.ts";
 
 export type NotificationDeps = {
@@ -244,6 +245,7 @@ export async function factsOf(
     action: text !== null && context().digest(text) === digest ? actionIn(text) : null,
     channel: stored?.run.channel ?? null,
     card: card?.type === "up" ? card.ts : null,
+    ...(entry.entry.what === "disputed" && about !== null && { reach: await reachOf(store, about) }),
   };
 }
 

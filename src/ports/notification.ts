@@ -39,6 +39,9 @@ export const isAlarm = ({ kind }: Pick<Notification, "kind">): boolean =>
 /** The render key of a message with several receipts. */
 export const SEVERAL_RECEIPTS = "several receipts";
 
+/** Whether a decision has left for the service. "never": it has not, and it never will. "maybe": it has, or we don't know. */
+export type Reach = "never" | "not-yet" | "maybe";
+
 /** What a notification is drawn from. All of it comes from the audit. */
 export type NotificationFacts = {
   readonly entry: KeptEntry;
@@ -50,6 +53,8 @@ export type NotificationFacts = {
   readonly channel: ChannelId | null;
   /** The card in that channel, for a link. Null if there is none. */
   readonly card: MessageTs | null;
+  /** Of a disputed decision. Left out if the entry is no dispute. */
+  readonly reach?: Reach;
   /** The figures of a look-back. */
   readonly lookBack?: LookBack;
 };

@@ -6,12 +6,14 @@ import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Nonce, RunId, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
+import { reachOf } from "../notifications/reach.ts";
 import type { Counters } from "../ports.ts";
 import {
   type AuditReaders,
   isReceipt,
   type Notification,
   type NotificationFacts,
+  type Reach,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
 import type { AuditLog } from "../ports/store.ts";
@@ -28,6 +30,8 @@ export type Disputed = {
   /** The receipt, which is drawn again without its button. */
   readonly receipt: Notification;
   readonly facts: NotificationFacts;
+  /** Whether the decision has left. */
+  readonly reach: Reach;
   /** All receipts in the same message, if the receipt shares a message. Empty if it has its own message, or if they are not known. */
   readonly together: readonly SharedReceipt[];
 };
@@ -78,16 +82,17 @@ async function receiptOf(
   receipt: Notification,
   entry: KeptEntry,
   at: number | null,
-): Promise<Pick<Disputed, "reportedAt" | "receipt" | "facts" | "together">> {
+): Promise<Pick<Disputed, "reportedAt" | "receipt" | "facts" | "reach" | "together">> {
   const { store, log } = deps;
   const bare = { entry, about: null, action: null, channel: null, card: null } as const;
   try {
     const facts = (await factsOf(deps, receipt)) ?? bare;
     const reportedAt = at ?? (await firstReports(store, entry.seq)).get(entry.seq) ?? null;
-    return { reportedAt, receipt, facts, together: await sharedWith(deps, receipt) };
+    const reach = await reachOf(store, entry);
+    return { reportedAt, receipt, facts, reach, together: await sharedWith(deps, receipt) };
   } catch (error) {
     log.warn({ entry: entry.seq, error }, "a disputed receipt is drawn without its request");
-    return { reportedAt: at, receipt, facts: bare, together: [] };
+    return { reportedAt: at, receipt, facts: bare, reach: "maybe", together: [] };
   }
 }
 

@@ -4,23 +4,34 @@ import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { auditEntry } from "#src/audit/entry.ts";
+import type { Verdict } from "#src/domain/approval.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { UserId } from "#src/domain/ids.ts";
+import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { cardSlot, OPENING } from "#src/domain/run.ts";
+import type { Reach } from "#src/ports/notification.ts";
+import type { Click } from "#src/usecases/open-form.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench } from "../make/bot.ts";
+import { aPolicy } from "../make/policy.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 
+const SECOND = UserId("U0SECOND");
 const BY = { team: TEAM, user: APPROVER };
 const ADMIN_HERE = { team: TEAM, user: ADMIN, channel: CHANNEL };
 
+async function decide(bench: Bench, click: Click, by: UserId, verdict: Verdict): Promise<void> {
+  const opened = await bench.flow.openForm.open({ ...click, user: by }, verdict);
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const done = await bench.flow.submitDecision({ team: TEAM, user: by }, opened.value.ticket.nonce, "go");
+  if (!done.ok) throw new Error(done.error.refusal.type);
+}
+
 async function receiptOf(bench: Bench) {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.open(card.click, "approve");
-  if (!opened.ok) throw new Error(opened.error.refusal.type);
-  const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
-  if (!done.ok) throw new Error(done.error.refusal.type);
+  await decide(bench, card.click, APPROVER, "approve");
   await bench.clock.pass(2_000);
   const receipt = bench.notificationSender.posted.find(({ notification }) => notification.kind === "receipt");
   if (receipt === undefined) throw new Error("no receipt");
@@ -167,6 +178,45 @@ describe("the alarm", () => {
       ])
         expect(shown).toContain(words);
     }
+  });
+});
+
+describe("the answer and the alarm say of the decision", () => {
+  type Happens = (bench: Bench, click: Click) => Promise<unknown>;
+  const HELD = aPolicy({ holdMs: 60_000 });
+
+  test.for<readonly [string, Policy, Reach, Happens]>([
+    ["that was sent", BUILT_IN, "maybe", async () => undefined],
+    ["that is on hold", HELD, "not-yet", async () => undefined],
+    ["that waits for another one", aPolicy({ needs: 2 }), "not-yet", async () => undefined],
+    ["that was held, then sent", HELD, "maybe", (bench) => bench.clock.pass(70_000)],
+    ["that someone denied first", HELD, "never", (bench, click) => decide(bench, click, SECOND, "deny")],
+    ["that was undone", HELD, "never", (bench, click) => bench.flow.undoDecision.onCard(click)],
+    [
+      "that was held before the database was restored",
+      HELD,
+      "maybe",
+      ({ store, clock }) =>
+        store.audit([auditEntry(null, { at: clock.now(), what: "restored", outcome: "restored" })]),
+    ],
+  ])("%s", async ([, policy, reach, happens]) => {
+    const bench = await createBench();
+    bench.policy = policy;
+    const { receipt, click } = await receiptOf(bench);
+    await happens(bench, click);
+    expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true, value: { reach } });
+    await bench.clock.pass(3_000);
+    const alarms = alarmsOf(bench).map(({ facts }) => facts.reach);
+    expect(alarms).toEqual([reach, reach]);
+  });
+
+  test("that two approved and that was sent: each of them may have left", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ needs: 2 });
+    const { receipt, click } = await receiptOf(bench);
+    await decide(bench, click, SECOND, "approve");
+    await bench.clock.pass(3_000);
+    expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ value: { reach: "maybe" } });
   });
 });
 

@@ -1,6 +1,7 @@
 // Notifications in Slack. The `NotificationSender` port sends them to people's direct messages and to the audit channel. This file also
 // handles clicks on a receipt's button.
 
+import { isUndo } from "../../audit/entry.ts";
 import { ChannelId, Nonce, parsed } from "../../domain/ids.ts";
 import { PortError } from "../../ports.ts";
 import {
@@ -8,6 +9,7 @@ import {
   type Notification,
   type NotificationFacts,
   type NotificationSender,
+  type Reach,
   SEVERAL_RECEIPTS,
 } from "../../ports/notification.ts";
 import type { Disputed } from "../../usecases/dispute.ts";
@@ -206,10 +208,21 @@ async function withoutButton(
   return severalReceipts(linked, deps.deployment);
 }
 
-function disputeWords({ notified }: Disputed): string {
+function disputeWords({ notified, facts, reach }: Disputed): string {
   const admins =
     notified === 0
       ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
       : "The admins have been told.";
-  return `You reported that someone else decided this in your name. The audit records it. ${admins} The decision is not undone: it may have reached the service already. Sign out of all your Slack sessions and change your password.`;
+  const { entry } = facts.entry;
+  const what = isUndo(entry) ? "took your approval back" : "decided this";
+  const became = isUndo(entry) ? NOT_BACK : REACH_WORDS[reach];
+  return `You reported that someone else ${what} in your name. The audit records it. ${admins} ${became} Sign out of all your Slack sessions and change your password.`;
 }
+
+const NOT_BACK = "The approval does not come back by itself: the card shows where the request stands now.";
+const REACH_WORDS = {
+  never: "The decision was never sent to the service, and it no longer counts.",
+  "not-yet":
+    "The decision is not undone, but it is not sent yet. If its card has a Deny button, *deny it there now*, so that it is never sent.",
+  maybe: "The decision is not undone: it may have reached the service already.",
+} as const satisfies { [Known in Reach]: string };

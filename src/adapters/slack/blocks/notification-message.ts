@@ -32,7 +32,7 @@ import {
 import { isUndo, type KeptEntry } from "../../../audit/entry.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import type { Notification, NotificationFacts } from "../../../ports/notification.ts";
+import type { Notification, NotificationFacts, Reach } from "../../../ports/notification.ts";
 
 const FINDING_CHARS = 1_500;
 
@@ -74,17 +74,27 @@ function drawn({ id, kind }: Notification, facts: NotificationFacts, more: Drawn
   }
 }
 
-function disputeWords(entry: NotificationFacts["entry"]["entry"]) {
+function disputeWords(entry: NotificationFacts["entry"]["entry"], reach: Reach) {
   if (isUndo(entry))
     return {
       says: "someone else took their approval back",
       stays: "The approval does not come back by itself.",
-      todo: "Ask them whether the request should still be approved",
+      todo: "Ask them whether the request should still be approved, and end",
     };
+  const what = entry.verdict === "deny" ? "denial" : "approval";
   return {
-    says: `someone else gave this ${entry.verdict === "deny" ? "denial" : "approval"} in their name`,
-    stays: "Nothing is taken back.",
-    todo: "At the service, stop whatever followed from it. Deny the card if it is still on hold",
+    says: `someone else gave this ${what} in their name`,
+    ...{
+      never: { stays: "It was never sent to the service, and it no longer counts.", todo: "End" },
+      "not-yet": {
+        stays: "It was not sent when this was written.",
+        todo: "If its card has a Deny button, deny it there at once, so that it is never sent. End",
+      },
+      maybe: {
+        stays: "Nothing is taken back.",
+        todo: "At the service, stop whatever followed from it. If its card has a Deny button, deny it there. End",
+      },
+    }[reach],
   };
 }
 
@@ -95,7 +105,7 @@ function dispute(
   const about = facts.about ?? facts.entry;
   const { entry } = about;
   const by = entry.by === null ? span("Someone") : person(entry.by.user);
-  const { says, stays, todo } = disputeWords(entry);
+  const { says, stays, todo } = disputeWords(entry, facts.reach ?? "maybe");
   const title = '🚨 "This was not me"';
   const run = oneLine(entry.runId ?? entry.run ?? "", 120);
   const what = rich(
@@ -112,7 +122,7 @@ function dispute(
     ),
     line(
       span(`${stays} `, { bold: true }),
-      span(`${todo}, and end this person's Slack sessions. Then close the dispute: `),
+      span(`${todo} this person's Slack sessions. Then close the dispute: `),
       span(`${command} audit close ${run} <what you found>`, { code: true }),
     ),
   );

@@ -19,7 +19,7 @@ import { notRead, onCommand, unreadableRun } from "#src/adapters/slack/commands.
 import { onNextReviewSubmit } from "#src/adapters/slack/review-form.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "#src/adapters/slack/free-text.ts";
 import { onReadingSubmit } from "#src/adapters/slack/form-answers.ts";
-import { REPORTED } from "./private.ts";
+import { REPORTED, UNDO_REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
 import {
@@ -337,6 +337,12 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:reported": [
       ...(await notMe(ok({ ...REPORTED, again: false, notified: 2 }))),
       ...(await notMe(ok({ ...REPORTED, again: false, notified: 0 }))),
+      ...when("not sent yet", await notMe(ok({ ...REPORTED, again: false, notified: 2, reach: "not-yet" }))),
+      ...when("never sent", await notMe(ok({ ...REPORTED, again: false, notified: 2, reach: "never" }))),
+      ...when(
+        "of an approval that was taken back",
+        await notMe(ok({ ...UNDO_REPORTED, again: false, notified: 2 })),
+      ),
     ],
     "answer:reported-before": await notMe(ok({ ...REPORTED, again: true, notified: 2 })),
     "answer:report-not-recorded": await clicked(onNotMe, "", { dispute: fails("maybe") }),

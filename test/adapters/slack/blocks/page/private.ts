@@ -125,11 +125,11 @@ function notification(
   kind: Notification["kind"],
   entry: NotificationFacts["entry"],
   about: NotificationFacts["about"] = null,
-  more: DrawnWith = {},
+  { reach = "maybe", ...more }: DrawnWith & Pick<NotificationFacts, "reach"> = {},
 ): readonly Example[] {
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
   const made: Notification = { id: aNonce(), kind, entry: entry.seq, to: ADMIN, madeAt: NOON, post };
-  const facts = { entry, about, action: REQUEST.action, channel: CREATED.channel, card: null };
+  const facts = { entry, about, action: REQUEST.action, channel: CREATED.channel, card: null, reach };
   return [{ when: "", drawn: named(notificationMessage(made, facts, more), DEPLOYMENT) }];
 }
 
@@ -156,7 +156,10 @@ export const REPORTED = {
     post: { type: "planned", notBefore: 0, tries: 0, why: "" },
   },
   facts: { entry: APPROVED, about: null, action: REQUEST.action, channel: CREATED.channel, card: null },
+  reach: "maybe",
 } as const;
+
+export const UNDO_REPORTED = { ...REPORTED, facts: { ...REPORTED.facts, entry: UNDONE } } as const;
 
 export const NOTIFICATIONS: Record<
   Extract<MessageId, `${"receipt" | "notification"}:${string}`>,
@@ -197,6 +200,12 @@ export const NOTIFICATIONS: Record<
   "receipt:reported": notification("receipt", APPROVED, null, { reportedAt: NOON }),
   "notification:dispute": [
     ...notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, { link: CARD_LINK }),
+    ...notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, { reach: "not-yet" }).map(
+      (example) => ({ ...example, when: "not sent yet" }),
+    ),
+    ...notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, { reach: "never" }).map(
+      (example) => ({ ...example, when: "never sent" }),
+    ),
     ...notification("dispute", entryOf(43, { what: "disputed" }), UNDONE, { link: CARD_LINK }).map(
       (example) => ({ ...example, when: "of an approval that was taken back" }),
     ),
