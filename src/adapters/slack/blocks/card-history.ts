@@ -8,7 +8,7 @@ import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { NO_PRECEDENTS, type Precedent, PRECEDENT_DAYS, type Precedents } from "../../../domain/precedent.ts";
 import { type Run, runId } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { cardState } from "./card-state.ts";
+import { type CardState, cardState } from "./card-state.ts";
 import { answerAfter } from "./delivery-words.ts";
 import { type Deployment, runNote } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
@@ -120,16 +120,29 @@ function disputeLine({ by, at, closed }: Dispute): ReturnType<typeof line> {
 
 /** The most characters that the form's reason field accepts. */
 const REASON_CHARS = 3_000;
+/** More than the card shows of an answer. */
+const ANSWER_CHARS = 1_000;
 
 /** What became of the approval. Empty while it is pending without votes or past decisions. */
 export function historyBlocks(run: Run, approval: Approval): Block[] {
-  const { title, decision, text } = cardState(run, approval);
+  const { title, decision, text, answered } = cardState(run, approval);
   const votes = decision === null ? approval.votes : [...earlierVotes(decision), decision];
   const past = approval.past.map((decision) => pastLine(approval, decision));
-  const more = text === "" ? [] : [span(` ${text}`)];
-  const ends = approval.state.type === "pending" ? [] : [line(span(`${title}.`, { bold: true }), ...more)];
+  const ends = approval.state.type === "pending" ? [] : endLines({ title, answered, text });
   const lines = [...ends, ...votes.flatMap(decisionLines), ...past];
   return lines.length === 0 ? [] : [rich(...lines)];
+}
+
+/** The answer stands between the title and the text, which may refer to it. */
+function endLines({ title, answered, text }: Pick<CardState, "title" | "answered" | "text">) {
+  const heading = span(`${title}.`, { bold: true });
+  const more = text === "" ? [] : [span(answered === null ? ` ${text}` : text)];
+  if (answered === null) return [line(heading, ...more)];
+  return [
+    line(heading, span(" The service answered:")),
+    quote(untrustedSpan(answered, ANSWER_CHARS)),
+    ...(more.length === 0 ? [] : [line(...more)]),
+  ];
 }
 
 function decisionLines(decision: Decision) {

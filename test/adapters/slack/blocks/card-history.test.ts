@@ -63,6 +63,18 @@ describe("behind Details", () => {
     );
   });
 
+  test("the service's answer stands before the sentence that refers to it", () => {
+    const answered = "Queued\nfor *later*";
+    const unclear: Delivery = { type: "unconfirmed", at: NOON, cause: "request-changed", answered };
+    const [title, quoted, ...rest] = history(decided(unclear)).split("\n> ");
+    expect(title).toBe("**❓ Approval sent, not confirmed.** The service answered:");
+    expect([quoted, ...rest].join(" ")).toMatch(
+      /^Queued for \*later\*\nThat does not say whether this approval/,
+    );
+    const again: Delivery = { type: "retry", notBefore: 0, tries: 1, lost: true, why: "", answered };
+    expect(history(decided(again))).toContain("later*\nAfter that answer, the request was still pending.");
+  });
+
   test("an auditor finds the ids of the record", () => {
     const note = (approval: Approval) => printedBlocks([auditNote(CREATED, approval, UNNAMED)]);
     const rule = { version: "0123456789ab", rule: "production" };

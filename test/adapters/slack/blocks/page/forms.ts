@@ -55,6 +55,12 @@ const review = (when: string, run: Run): Example => ({
 });
 
 const HELD = decided({ type: "held", until: NOON + 125_000, sendAt: NOON + 125_000 });
+const UNCLEAR: Delivery = {
+  type: "unconfirmed",
+  at: NOON,
+  cause: "no-longer-listed",
+  answered: "Queued for later",
+};
 const HELD_RUN: Run = { ...RUN, approvals: [HELD] };
 const SECOND: Run = {
   ...RUN,
@@ -239,6 +245,10 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
         REQUEST,
         DEPLOYMENT,
       ),
+    },
+    {
+      when: "sent, and the answer says neither yes nor no",
+      drawn: readModal({ ...CREATED, approvals: [decided(UNCLEAR)] }, REQUEST, DEPLOYMENT),
     },
   ],
   "form:read-first": one(
