@@ -10,7 +10,7 @@ import { PortError } from "../../ports.ts";
 import { formView, readModal, messageModal } from "./blocks/decision-modal.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { commandRefusalWords } from "./blocks/command-refusal-words.ts";
-import { refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
+import { brakeRefusal, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, RUN_STOP, UNKNOWN_START_AGAIN } from "./names.ts";
 import type { ClickPayload, WindowClickPayload } from "./payloads.ts";
@@ -107,8 +107,9 @@ export async function onBrakeClick(deps: ListenerDeps, payload: ClickPayload): P
     run: parsed<RunKey>(RunKey, value),
   };
   try {
-    const done = action_id === RUN_STOP ? await deps.stopRun.stop(press) : await deps.stopRun.lift(press);
-    if (!done.ok) await refusePress(deps, payload, done.error.refusal);
+    const act = action_id === RUN_STOP ? "stop" : "lift";
+    const done = await deps.stopRun[act](press);
+    if (!done.ok) await refuseBrake(deps, payload, done.error.refusal, act);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not stop a run, or lift its stop");
@@ -118,6 +119,17 @@ export async function onBrakeClick(deps: ListenerDeps, payload: ClickPayload): P
       text: STOP_NOT_RECORDED,
     });
   }
+}
+
+async function refuseBrake(
+  deps: ListenerDeps,
+  payload: ClickPayload,
+  refusal: Refusal,
+  act: "stop" | "lift",
+): Promise<void> {
+  if (refusal.type === "unknown") return refusePress(deps, payload, refusal);
+  const answer = brakeRefusal(refusal, payload.user.id, act);
+  await showAnswer(deps, payload, { id: `refusal:${refusal.type}`, ...answer });
 }
 
 const STOP_NOT_RECORDED =

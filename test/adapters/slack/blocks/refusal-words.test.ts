@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Refusal } from "#src/domain/authorization.ts";
 import { ApprovalId, ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
 import type { NoticeContent } from "#src/domain/notice.ts";
@@ -8,7 +9,12 @@ import {
   commandRefusalPlain,
   commandRefusalWords,
 } from "#src/adapters/slack/blocks/command-refusal-words.ts";
-import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import {
+  brakeRefusal,
+  refusalPlain,
+  refusalTitle,
+  refusalWords,
+} from "#src/adapters/slack/blocks/refusal-words.ts";
 import { APPROVER, aRun } from "../../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
 import { expectMessage, expectSeen, expectView } from "./oracle.ts";
@@ -98,6 +104,21 @@ test("a person who may not decide is told who can, without the requester", () =>
   });
   expect(long.match(/<@/g)).toHaveLength(20);
   expect(long).toContain("10 more");
+});
+
+test("a person who may not lift a stop is told who can lift it, not who can decide", () => {
+  const refused = (refusal: Refusal, act: "stop" | "lift" = "lift") => brakeRefusal(refusal, CLEO, act);
+  const { heading, text } = refused({ type: "requester", rule: NAMED });
+  expect(heading).toBe("You can't lift this stop");
+  for (const words of ["can lift its stop", "You asked for the run yourself", `<@${APPROVER}>`])
+    expect(text).toContain(words);
+  expect(text).not.toContain("Nothing was sent");
+  expect(refused({ type: "guest" }, "stop").heading).toBe("You can't stop this run");
+  for (const each of refusals)
+    for (const act of ["stop", "lift"] as const) {
+      const { heading, text } = brakeRefusal(each, BEN, act);
+      expectView(messageModal(heading, text, `refusal:${each.type}`));
+    }
 });
 
 test("refusals contain no tokens but our own people, channels and times", () => {

@@ -2,7 +2,12 @@
 
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { commandRefusal, typedRunRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
-import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import {
+  brakeRefusal,
+  refusalPlain,
+  refusalTitle,
+  refusalWords,
+} from "#src/adapters/slack/blocks/refusal-words.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
 import { GroupId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
@@ -114,11 +119,26 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "reason-too-long": [{ type: "reason-too-long", chars: 3_001 }],
 };
 
-export const refusalExamples = (refusals: readonly Refusal[]): Example[] =>
-  refusals.map((each) => ({
+export const refusalExamples = (refusals: readonly Refusal[]): Example[] => [
+  ...refusals.map((each) => ({
     when: "",
     drawn: messageModal(refusalTitle(each), refusalWords(each), `refusal:${each.type}`),
-  }));
+  })),
+  ...refusals.slice(0, 1).flatMap(brakeExamples),
+];
+
+/** The refusals that read differently after a press on Stop or on "Lift the stop". */
+function brakeExamples(refusal: Refusal): Example[] {
+  return (["stop", "lift"] as const).flatMap((act) => {
+    // The requester may stop a run.
+    if (act === "stop" && refusal.type === "requester") return [];
+    const { heading, text } = brakeRefusal(refusal, BEN, act);
+    const when = act === "stop" ? "of Stop" : "of Lift the stop";
+    return text === refusalWords(refusal, BEN)
+      ? []
+      : [{ when, drawn: messageModal(heading, text, `refusal:${refusal.type}`) }];
+  });
+}
 
 /** The refusal for a person who decided before, without their own name. */
 export const ownDecision = (): string =>
