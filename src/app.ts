@@ -124,6 +124,7 @@ async function build(config: Config, log: Log, { closers, onReload }: Building):
     ...fixedDeps(config),
     auditSink: openAuditSink(config, closers),
     followPolicy: createPolicyFollower(policy, store, log),
+    policyReading: () => policy.lastReload().outcome,
   };
   const bot = createBot(ports, { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT });
   const onPolicy = (ok: boolean, at: number): void => metrics.policyReload(ok, at);

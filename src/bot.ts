@@ -40,7 +40,7 @@ import type {
   People,
 } from "./ports.ts";
 import type { AuditReaders, DrawLookBack, NotificationSender } from "./ports/notification.ts";
-import type { Readings, SlackHealth } from "./ports/monitoring.ts";
+import type { PolicyReading, Readings, SlackHealth } from "./ports/monitoring.ts";
 import type { Store } from "./ports/store.ts";
 import { type AskRequester, createAskRequester } from "./usecases/ask-requester.ts";
 import {
@@ -128,6 +128,7 @@ export type BotDeps = {
   readonly leaseTimes: LeaseTimes;
   /** Adopts the policy that another replica has put into force. Resolves to true if the policy has changed. */
   readonly followPolicy: () => Promise<boolean>;
+  readonly policyReading: () => PolicyReading;
   /** How long a finished run is kept (ms). */
   readonly keepFinishedMs: number;
   readonly newKey: () => string;

@@ -63,6 +63,12 @@ export type RunFigures = {
   readonly unsent: { readonly count: number; readonly oldestMs: number; readonly late: number };
 };
 
+/**
+ * The result of the last reading of the policy's file. `faulty`: the file cannot be used. `not recorded`: the audit could not store the new
+ * policy. In both cases the old one stays in force.
+ */
+export type PolicyReading = "in force" | "faulty" | "not recorded";
+
 /** What the metrics read at each scrape. */
 export type Readings = RunFigures & {
   readonly parts: readonly PartHealth[];

@@ -21,7 +21,7 @@ import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs
 import { entriesOf } from "../notifications/announce-look-back.ts";
 import type { AgentService, Gateway, HealthReport } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
-import type { Health, PartHealth, RunFigures } from "../ports/monitoring.ts";
+import type { Health, PartHealth, PolicyReading, RunFigures } from "../ports/monitoring.ts";
 import type { AuditEvidence, RunStore, Store } from "../ports/store.ts";
 import { type Asker, channelsOf, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
@@ -65,6 +65,7 @@ export type HealthAnswer = {
   /** What waits for the service in this process: recorded decisions, and starts that failed at least once. */
   readonly waiting: { readonly decisions: RunFigures["unsent"]; readonly starts: number };
   readonly parts: readonly PartHealth[];
+  readonly policy: PolicyReading;
   /** The findings of tampering. */
   readonly audit: IntegrityState;
   /** The freeze of everything, if there is one, and the number of frozen channels. */
@@ -77,6 +78,7 @@ type Deps = {
   health: Pick<Health, "parts">;
   key: Pick<ServiceKey, "check">;
   figures: () => RunFigures;
+  policyReading: () => PolicyReading;
   version: string;
   people: QueueDeps["people"];
   context: () => Context;
@@ -142,6 +144,7 @@ function createHealth(deps: Deps): Queries["health"] {
       waiting: { decisions: unsent, starts: retriedStarts },
       store,
       parts: await deps.health.parts(),
+      policy: deps.policyReading(),
       audit: integrity.state(),
       frozen: frozenNow(context()),
     };

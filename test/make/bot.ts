@@ -31,7 +31,7 @@ import {
   type People,
   PortError,
 } from "#src/ports.ts";
-import type { SlackHealth } from "#src/ports/monitoring.ts";
+import type { PolicyReading, SlackHealth } from "#src/ports/monitoring.ts";
 import type { Store } from "#src/ports/store.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
@@ -213,6 +213,7 @@ export type Bench = {
   readonly outages: boolean[];
   /** The policy in force. A change applies immediately. */
   policy: Policy;
+  policyReading: PolicyReading;
   /** The state of the connection to Slack. */
   connection: ReturnType<SlackHealth["connection"]>;
   readonly warnings: string[];
@@ -299,6 +300,7 @@ export async function createBench(
         keepFinishedMs: 30 * 24 * 60 * 60_000,
         leaseTimes: ALONE,
         followPolicy: () => Promise.resolve(false),
+        policyReading: () => bench.policyReading,
         newKey: () => aRunKey(),
         random: () => random,
       },
@@ -318,6 +320,7 @@ export async function createBench(
     warnings,
     errors,
     policy: BUILT_IN,
+    policyReading: "in force",
     connection: "connected",
     ...acts(() => bench, start, database === ":memory:" ? null : openIt),
   } as Bench;

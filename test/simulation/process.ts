@@ -140,6 +140,7 @@ export class SimulatedProcess implements Host {
       context,
       leaseTimes: alone ? ALONE : SHARED,
       followPolicy: () => Promise.resolve(false),
+      policyReading: () => "in force",
       keepFinishedMs: world.keepFinishedMs,
       newKey: () => world.key(),
       random: () => world.fortune.random(),

@@ -1,7 +1,9 @@
 // What `/agent health` is told.
 
 import { expect, test } from "vitest";
+import { healthReport } from "#src/adapters/slack/blocks/health-answer.ts";
 import type { Asker } from "#src/usecases/access.ts";
+import { printedMessage } from "../adapters/slack/blocks/printed.ts";
 import { ADMIN, createBench, failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
@@ -50,4 +52,21 @@ test("health counts the decisions and the starts that wait for the service", asy
     decisions: { count: 1, late: 0 },
     starts: 1,
   });
+});
+
+test("health names a policy file that cannot be used, and everything else answers", async () => {
+  const bench = await createBench();
+  await bench.withCard();
+  await bench.clock.pass(5_000);
+  const report = async () => {
+    const { text, blocks } = healthReport(await bench.flow.queries.health(ADMIN), bench.clock.now());
+    return { text, shown: printedMessage({ text, blocks }) };
+  };
+  expect((await report()).text).toBe("Everything answers");
+  bench.policyReading = "faulty";
+  const { text, shown } = await report();
+  expect(text).toBe("Something is wrong");
+  expect(shown).toContain("the old policy stays in force");
+  bench.policyReading = "in force";
+  expect((await report()).shown).not.toContain("Policy");
 });

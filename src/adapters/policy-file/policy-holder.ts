@@ -8,6 +8,7 @@ import type { LoadedPolicy } from "../../audit/entry.ts";
 import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { type EventLog, PortError } from "../../ports.ts";
+import type { PolicyReading } from "../../ports/monitoring.ts";
 import type { AuditLog } from "../../ports/store.ts";
 import { findDoubts } from "./find-doubts.ts";
 import { findEvasions } from "./find-evasions.ts";
@@ -37,8 +38,7 @@ export type PolicyHolder = {
 type PolicyReload = {
   /** Wall time (ms since 1970). */
   readonly at: number;
-  /** `faulty`: the file cannot be used. `not recorded`: the audit could not store the new policy. In both cases the old one stays in force. */
-  readonly outcome: "in force" | "faulty" | "not recorded";
+  readonly outcome: PolicyReading;
 };
 
 /** The number of characters of the text's digest that name a version. */

@@ -171,6 +171,7 @@ function tellPrivately(workspace: Workspace): void {
     unreadable: { runs: 0, approvals: 0, unanswered: 0 },
     store: { ok: true, latencyMs: 2, fault: null },
     audit: { open: [], code: null, acknowledged: 0 },
+    policy: "in force" as const,
     frozen: { everywhere: null, channels: 0 },
   };
   const only = { ephemeralFor: "U0ANA" };

@@ -39,6 +39,7 @@ export function healthReport(health: HealthAnswer, now: number, command: string 
       ),
     ),
     ...faultyParts(parts),
+    ...policyPart(health.policy),
     auditPart(audit, store.ok, command),
     ...frozenPart(health.frozen),
     rich(line(span("Countersign "), span(health.version, { code: true }))),
@@ -55,10 +56,11 @@ function isHealthy({
   unreadable,
   audit,
   parts,
+  policy,
 }: HealthAnswer): boolean {
   const isDown = poller.service.type === "away" || poller.service.type === "useless";
   const isSound = unreadable.runs === 0 && unreadable.unanswered === 0 && audit.code === null;
-  const isFaulty = parts.some(({ fault }) => fault !== null);
+  const isFaulty = parts.some(({ fault }) => fault !== null) || policy !== "in force";
   const answers = service.ok && key === "accepted" && gateway.ok && store.ok;
   return answers && !isDown && isSound && !isFaulty;
 }
@@ -92,6 +94,30 @@ function faultyParts(parts: HealthAnswer["parts"]): Block[] {
     if (name === undefined || fault === null) return [];
     return [rich(line(span(`❌ ${name}: `, { bold: true }), span(sentence(fault))))];
   });
+}
+
+function policyPart(reading: HealthAnswer["policy"]): Block[] {
+  const shown = (...says: RichTextElement[]): Block[] => [
+    rich(line(span("❌ Policy: ", { bold: true }), ...says)),
+  ];
+  switch (reading) {
+    case "in force":
+      return [];
+    case "faulty":
+      return shown(
+        span(
+          "the file of POLICY_FILE can't be used, so its changes don't apply: the old policy stays in force. Correct the file: the log names each mistake, and so does ",
+        ),
+        span("npm run policy -- lint FILE", { code: true }),
+        span("."),
+      );
+    case "not recorded":
+      return shown(
+        span(
+          "the audit could not record the new policy, so it does not apply: the old one stays in force. Countersign tries again by itself.",
+        ),
+      );
+  }
 }
 
 /** Frozen channels are only counted, because the reader may not be in all of them. */

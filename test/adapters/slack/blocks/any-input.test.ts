@@ -277,6 +277,7 @@ test("endpoints that are not shown are counted", () => {
     unreadable: { runs: 0, approvals: 0, unanswered: 0 },
     store: { ok: true, latencyMs: 1, fault: null },
     audit: { open: [], code: null, acknowledged: 0 },
+    policy: "in force" as const,
     frozen: { everywhere: null, channels: 0 },
   };
   const shown = textOf(healthReport(health, NOON).blocks);

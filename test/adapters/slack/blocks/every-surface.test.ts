@@ -103,6 +103,7 @@ function channelSurfaces(text: Texts): readonly Surface[] {
     unreadable: { runs: 0, approvals: 0, unanswered: 0 },
     store: { ok: true, latencyMs: 1, fault: null },
     audit: { open: [], code: null, acknowledged: 0 },
+    policy: "in force" as const,
     frozen: { everywhere: null, channels: 0 },
   };
   const rows = { page: aQueuePage([waits]), own: [linked], moreOwn: false };

@@ -20,6 +20,7 @@ const well = {
   unreadable: { runs: 0, approvals: 0, unanswered: 0 },
   store: { ok: true, latencyMs: 1, fault: null as string | null },
   audit: { open: [], code: null, acknowledged: 0 },
+  policy: "in force" as const,
   frozen: { everywhere: null, channels: 0 },
 };
 const reportWith = (facts: Partial<typeof well>): string =>

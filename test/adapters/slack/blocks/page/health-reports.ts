@@ -22,6 +22,7 @@ const WELL: HealthAnswer = {
   key: "accepted",
   waiting: { decisions: { count: 0, oldestMs: 0, late: 0 }, starts: 0 },
   parts: [],
+  policy: "in force",
   service: part({ status: "ok", version: "1.4.2" }),
   gateway: part({
     service: "gateway",
@@ -96,6 +97,8 @@ const ILL: Record<string, Partial<HealthAnswer>> = {
       acknowledged: 0,
     },
   },
+  "the policy's file can't be used": { policy: "faulty" },
+  "a new policy could not be recorded": { policy: "not recorded" },
   "a change was acknowledged": { audit: { open: [], code: null, acknowledged: 1 } },
 };
 
