@@ -195,6 +195,10 @@ export function aboutTask(
   return input === "" ? { digest: null } : { digest: digest(input), text: input };
 }
 
+/** Returns whether the entries say that there was such a run. A refused attempt on an id that nobody knows has an entry, too. */
+export const knowsRun = (entries: readonly KeptEntry[]): boolean =>
+  entries.some(({ entry }) => entry.run !== null);
+
 /** Returns the fields of a new entry about the same run as this entry. */
 export function aboutSameRun({
   run,

@@ -31,8 +31,8 @@ export type CommandRefusal =
   | { readonly type: "hidden-channel" }
   /** The command came from a direct message, to the app or among people. */
   | { readonly type: "not-a-channel" }
-  /** There is no such run, or this person may not know about it. */
-  | { readonly type: "unknown-run" }
+  /** There is no such run, or this person may not know about it. `in`: it was looked up in the audit, which the person may read. */
+  | { readonly type: "unknown-run"; readonly in?: "audit" }
   | { readonly type: "service-silent"; readonly words: string }
   | { readonly type: "already-watched"; readonly run: Run }
   /** The run with this id has ended, and the service uses the id for another run. */

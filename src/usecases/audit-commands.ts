@@ -1,7 +1,7 @@
 // Two subcommands of `/agent audit`. An auditor gets the evidence of one run, and each delivery is an audit entry as well. An admin
 // acknowledges findings of tampering. The third subcommand, which closes a dispute, is in dispute.ts.
 
-import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
+import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, type Names, peopleIn, runStory } from "../audit/narrative.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
@@ -40,7 +40,7 @@ async function give(deps: ExportDeps, by: Asker, id: RunId): Promise<Result<numb
     return err({ type: "tampered", words: finding.words });
   }
   const [first] = await store.auditOfRun(id);
-  if (first === undefined) return err({ type: "unknown-run" });
+  if (first === undefined) return err({ type: "unknown-run", in: "audit" });
   const { team, user } = by;
   const about = aboutSameRun(first.entry);
   const facts = { at: context().now, what: "audit-read", outcome: "given", by: { team, user } } as const;
@@ -109,6 +109,9 @@ const ID_CHARS = 512;
 /** The maximum number of entries about policies and erasures in the file. They are rare, so this is more than enough. */
 const MAX_AROUND = 1_000_000;
 
+const NO_SUCH_RUN =
+  "The audit knows no run with this id. These are only attempts with the id, and readings of this audit. Check the id.";
+
 type Heading = {
   readonly id: RunId;
   readonly user: UserId;
@@ -127,7 +130,9 @@ async function evidenceOf(
   const story = await runStory(entries, (digest) => store.auditText(digest), around, names);
   const proofs = await Promise.all(entries.map((each) => proofLine(store, each)));
   const head = last === undefined ? "(none)" : headWords(last);
+  const unknown = knowsRun(entries) ? [] : [NO_SUCH_RUN];
   const text = [
+    ...unknown,
     `Evidence of run ${shown}`,
     `Written ${momentWords(at)} for ${user} · ${entries.length} entries · head when it was written: ${head}`,
     "",
@@ -141,7 +146,7 @@ async function evidenceOf(
     ...proofs,
     "",
   ].join("\n");
-  const says = `Evidence of run ${shown}: ${entries.length} entries, up to ${head}.`;
+  const says = [...unknown, `Evidence of run ${shown}: ${entries.length} entries, up to ${head}.`].join(" ");
   return { name: `evidence-${id.replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40)}.txt`, text, says };
 }
 

@@ -1,7 +1,7 @@
 // "This was not me": a new audit entry marks the entry of the decision as disputed, and the admins are notified. The decision stays: it may
 // have reached the service already, and only people can undo what followed.
 
-import { aboutSameRun, auditEntry, type KeptEntry } from "../audit/entry.ts";
+import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/entry.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Nonce, RunId, TeamId, UserId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -152,7 +152,9 @@ async function close(
   const { team, user } = by;
   if (!deps.audit.admins.includes(user) || team !== deps.audit.team)
     return err({ type: "not-admin", asked: "close" });
-  const open = openOnes(await deps.store.auditOfRun(id));
+  const entries = await deps.store.auditOfRun(id);
+  if (!knowsRun(entries)) return err({ type: "unknown-run", in: "audit" });
+  const open = openOnes(entries);
   if (open.length === 0) return err({ type: "nothing-disputed" });
   if (words === "") return err({ type: "close-why" });
   const facts = {
@@ -161,12 +163,12 @@ async function close(
     outcome: "closed",
     by: { team, user },
   } as const;
-  const entries = open.map(({ seq, entry }) => {
+  const closed = open.map(({ seq, entry }) => {
     const { approval, verdict, digest, policy } = entry;
     const about = { ...aboutSameRun(entry), approval, verdict, digest, policy, refers: seq };
     return auditEntry(null, { ...facts, ...about, reason: words });
   });
-  await deps.store.audit(entries);
+  await deps.store.audit(closed);
   return ok(open.length);
 }
 

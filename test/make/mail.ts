@@ -8,7 +8,12 @@ export type HandMail = NotificationSender & {
   readonly posted: { readonly notification: Notification; readonly facts: NotificationFacts }[];
   /** The receipts of each message. */
   readonly together: (readonly Notification["id"][])[];
-  readonly given: { readonly to: UserId; readonly name: string; readonly text: string }[];
+  readonly given: {
+    readonly to: UserId;
+    readonly name: string;
+    readonly text: string;
+    readonly says: string;
+  }[];
   post: NotificationSender["post"];
   postReceipts: NotificationSender["postReceipts"];
   find: NotificationSender["find"];
@@ -48,8 +53,8 @@ export function handMail(): HandMail {
       notificationSender.pictures.push({ ts, alt, bytes });
       return Promise.resolve();
     },
-    file(to, { name, text }) {
-      notificationSender.given.push({ to, name, text });
+    file(to, { name, text, says }) {
+      notificationSender.given.push({ to, name, text, says });
       return Promise.resolve();
     },
   };

@@ -72,10 +72,24 @@ test("a guest is refused even if named, and everyone is refused while Slack does
   expect(bench.notificationSender.given).toEqual([]);
 });
 
-test("an unknown run is reported as unknown", async () => {
+test("a run that the audit does not know is reported as that, and a file about attempts with its id says so first", async () => {
   const bench = await createBench();
-  const no = await bench.flow.exportEvidence(asks(ADMIN), RunId("run_nobody_knows"));
-  expect(no).toEqual({ ok: false, error: { type: "unknown-run" } });
+  const unknown = { ok: false, error: { type: "unknown-run", in: "audit" } };
+  const id = RunId("run_nobody_knows");
+  expect(await bench.flow.exportEvidence(asks(ADMIN), id)).toEqual(unknown);
+  // The refused attempt has an entry.
+  expect(await bench.flow.exportEvidence(asks(ADMIN), id)).toEqual({ ok: true, value: 2 });
+  const [file] = bench.notificationSender.given;
+  for (const words of [file?.text, file?.says])
+    expect(words).toMatch(/^The audit knows no run with this id\./);
+  for (const words of ["", "it was a mis-tap"])
+    expect(await bench.flow.closeDispute(asks(ADMIN), id, words)).toEqual(unknown);
+  const { id: known } = await decided(bench);
+  expect(await bench.flow.closeDispute(asks(ADMIN), known, "")).toMatchObject({
+    error: { type: "nothing-disputed" },
+  });
+  await bench.flow.exportEvidence(asks(ADMIN), known);
+  expect(bench.notificationSender.given[1]?.text).toMatch(/^Evidence of run/);
 });
 
 test("a file that Slack does not accept is reported as not sent", async () => {

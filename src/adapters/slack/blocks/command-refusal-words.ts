@@ -83,6 +83,8 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "not-admin":
       return ONLY_ADMINS[refusal.asked];
     case "unknown-run":
+      if (refusal.in === "audit")
+        return `The audit knows no run with this id, so it has no evidence and no dispute of it. Check the id: the run's thread shows it, and \`${command} list\` shows the runs of your channels. Entries that were archived are only in their files.`;
       return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs of your channels.`;
     case "saved-task-unfinished":
       return unfinishedWords(refusal, escaped);

@@ -177,7 +177,7 @@ export const COMMAND_REFUSALS: Record<
   "not-starter": [{ type: "not-starter" }],
   "hidden-channel": [{ type: "hidden-channel" }],
   "not-a-channel": [{ type: "not-a-channel" }],
-  "unknown-run": [{ type: "unknown-run" }],
+  "unknown-run": [{ type: "unknown-run" }, { type: "unknown-run", in: "audit" }],
   "service-silent": [{ type: "service-silent", words: "HTTP 503 <busy>" }],
   "already-watched": [
     { type: "already-watched", run: CREATED },
