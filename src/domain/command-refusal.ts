@@ -2,6 +2,7 @@
 
 import type { Refusal } from "./authorization.ts";
 import type { Freeze } from "./freeze.ts";
+import type { WrongField } from "./policy/saved-task.ts";
 import type { Run } from "./run.ts";
 
 /** The words for each are in `adapters/slack/blocks/command-refusal-words.ts`. */
@@ -15,11 +16,11 @@ export type CommandRefusal =
    * The policy no longer has the saved task, has changed it since the form opened, or does not offer it to this person or in this channel.
    */
   | { readonly type: "saved-task-gone" | "saved-task-changed" | "not-your-task" }
-  /** The labels of empty fields and of fields without a valid choice, and the names of fields that the saved task does not have. */
+  /** The labels of empty fields, the fields without a valid choice, and the names of fields that the saved task does not have. */
   | {
       readonly type: "saved-task-unfinished";
       readonly missing: readonly string[];
-      readonly wrong: readonly string[];
+      readonly wrong: readonly WrongField[];
       readonly unknown: readonly string[];
     }
   /** No run starts while a freeze is in force here. */

@@ -60,7 +60,7 @@ describe("a filled-in text", () => {
     ],
     [
       { service: "a", env: "production" },
-      { missing: [], wrong: ["Environment"], unknown: [] },
+      { missing: [], wrong: [{ label: "Environment", choices: ["staging", "eu west"] }], unknown: [] },
     ],
     [
       { service: "a", env: "staging", sevice: "b" },

@@ -34,14 +34,16 @@ export const fieldNames = (text: string): readonly string[] => [
 
 export type TaskValues = { readonly [field: string]: string };
 
+export type WrongField = { readonly label: string; readonly choices: readonly string[] };
+
 export type FilledTask =
   | { readonly type: "filled"; readonly text: string }
   | {
       readonly type: "unfinished";
       /** Labels of required fields without a value. */
       readonly missing: readonly string[];
-      /** Labels of fields whose value is not among their choices. */
-      readonly wrong: readonly string[];
+      /** The fields whose value is not among their choices. */
+      readonly wrong: readonly WrongField[];
       /** Names that do not belong to a field of the task. */
       readonly unknown: readonly string[];
     };
@@ -50,14 +52,14 @@ export type FilledTask =
 export function fillTask({ text, fields }: SavedTask, values: TaskValues): FilledTask {
   const valueOf = (name: string): string => (Object.hasOwn(values, name) ? (values[name] ?? "") : "");
   const missing = fields.filter(({ name, required }) => required && isBlank(valueOf(name)));
-  const wrong = fields.filter(
-    ({ name, choices }) => choices !== null && valueOf(name) !== "" && !choices.includes(valueOf(name)),
+  const wrong = fields.flatMap(({ name, label, choices }) =>
+    choices !== null && valueOf(name) !== "" && !choices.includes(valueOf(name)) ? [{ label, choices }] : [],
   );
   const unknown = Object.keys(values).filter((name) => !fields.some((field) => field.name === name));
   if (missing.length + wrong.length + unknown.length === 0)
     return { type: "filled", text: text.replace(FIELD, (_whole, name: string) => valueOf(name)) };
   const labels = (some: readonly TaskField[]): readonly string[] => some.map(({ label }) => label);
-  return { type: "unfinished", missing: labels(missing), wrong: labels(wrong), unknown };
+  return { type: "unfinished", missing: labels(missing), wrong, unknown };
 }
 
 const PAIR = /^([a-z][a-z0-9_-]{0,39})=(?:"([^"]*)"|“([^“”]*)”|([^\s"“”]*))(?:\s+|$)/u;

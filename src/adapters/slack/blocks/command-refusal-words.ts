@@ -4,7 +4,7 @@ import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import type { CommandRefusal } from "../../../domain/command-refusal.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { textAnswer } from "./message-id.ts";
-import { boxes, escaped, line, localTime, type Message, rich, span } from "./rich.ts";
+import { boxes, count, escaped, line, localTime, type Message, plural, rich, span } from "./rich.ts";
 
 /** Refusals of commands that always have the same words. */
 const FIXED_COMMAND_WORDS = {
@@ -62,14 +62,22 @@ function unfinishedWords(
   drawn: (names: string) => string,
 ): string {
   const list = (names: readonly string[]): string => drawn(oneLine(names.join(", "), NAMES_CHARS));
+  const others = wrong.length - MAX_WRONG;
   return [
     "Nothing was started.",
     ...(missing.length === 0 ? [] : [`Missing: ${list(missing)}.`]),
-    ...(wrong.length === 0 ? [] : [`Choose one of the listed values for: ${list(wrong)}.`]),
+    ...wrong
+      .slice(0, MAX_WRONG)
+      .map(({ label, choices }) => `${list([label])} must be one of these: ${list(choices)}.`),
+    ...(others > 0
+      ? [`${count(others)} more ${plural(others, "field")} must have a value from a list.`]
+      : []),
     ...(unknown.length === 0 ? [] : [`Not a field of this saved task: ${list(unknown)}.`]),
   ].join(" ");
 }
 const NAMES_CHARS = 300;
+/** The most fields whose allowed values are listed. */
+const MAX_WRONG = 3;
 
 /** The private answer to a refused command. */
 export function commandRefusal(refusal: CommandRefusal, command: string): Message {

@@ -6,6 +6,7 @@ import type { NoticeContent } from "#src/domain/notice.ts";
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import {
+  commandRefusal,
   commandRefusalPlain,
   commandRefusalWords,
 } from "#src/adapters/slack/blocks/command-refusal-words.ts";
@@ -64,6 +65,15 @@ test("the error beside a field of the start form has no markup and no entities",
   const fields = { missing: ["R&D <lead>"], wrong: [], unknown: [] };
   const unfinished = commandRefusalPlain({ type: "saved-task-unfinished", ...fields }, "/agent");
   expect(unfinished).toContain("Missing: R&D <lead>.");
+  const wrong = Array.from({ length: 9 }, (_, nth) => ({
+    label: `<f${nth}>`,
+    choices: ["R&D", "x".repeat(900)],
+  }));
+  const many = { type: "saved-task-unfinished", missing: [], wrong, unknown: [] } as const;
+  expect(commandRefusalPlain(many, "/agent")).toContain("<f2> must be one of these: R&D, x");
+  expect(commandRefusalPlain(many, "/agent")).toContain("6 more fields");
+  expect(commandRefusalWords(many, "/agent")).not.toMatch(/<f|R&D/);
+  expectMessage(commandRefusal(many, "/agent"));
   for (const each of [...COMMAND_REFUSALS.frozen, ...COMMAND_REFUSALS["hidden-channel"]])
     expect(commandRefusalPlain(each, "/agent")).not.toMatch(/[<>*`]|&\w+;/);
 });

@@ -171,7 +171,12 @@ export const COMMAND_REFUSALS: Record<
   "saved-task-changed": [{ type: "saved-task-changed" }],
   "not-your-task": [{ type: "not-your-task" }],
   "saved-task-unfinished": [
-    { type: "saved-task-unfinished", missing: [], wrong: ["Environment"], unknown: ["sevice"] },
+    {
+      type: "saved-task-unfinished",
+      missing: [],
+      wrong: [{ label: "Environment", choices: ["staging", "eu west"] }],
+      unknown: ["sevice"],
+    },
   ],
   "no-runs-here": [{ type: "no-runs-here" }],
   "not-starter": [{ type: "not-starter" }],
