@@ -78,9 +78,9 @@ export function questionBlocks(approval: Approval): RichTextBlock[] {
       ? []
       : [
           line(
-            span("The deadline is paused until there is an answer, but no later than "),
+            span("The time to decide stands still until there is an answer, but no later than "),
             moment(waits),
-            span("."),
+            span(". The earlier the answer, the earlier the deadline."),
           ),
         ];
   const more = questionsOf(approval).length - 1;

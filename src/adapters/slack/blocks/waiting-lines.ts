@@ -9,6 +9,7 @@ import type { Pause } from "../../../domain/follow-up.ts";
 import { hasClock } from "../../../domain/follow-up-due.ts";
 import { NO_ONE, type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
+import { waitsForAnswer } from "../../../domain/question.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
 
 /** The most names of an escalation stage that a card shows. */
@@ -18,6 +19,7 @@ export function waitingLines(approval: Approval): readonly RichTextSection[] {
   return [...stageLines(approval), ...deadlineLine(approval), ...pauseLines(approval)];
 }
 
+/** While a question is open, its whole pause is part of the deadline, and an earlier answer takes the rest of it away. */
 function deadlineLine(approval: Approval): readonly RichTextSection[] {
   const deadline = deadlineOf(approval);
   if (deadline === null) return [];
@@ -25,7 +27,8 @@ function deadlineLine(approval: Approval): readonly RichTextSection[] {
     approval.appliedRule.rule.expiry?.outcome === "deny"
       ? ". After that, it is denied."
       : ". After that, it closes.";
-  return [line(span("Deadline: "), moment(deadline), span(", "), ago(deadline), span(then))];
+  const name = waitsForAnswer(approval) === null ? "Deadline" : "Deadline, if no one answers the question";
+  return [line(span(`${name}: `), moment(deadline), span(", "), ago(deadline), span(then))];
 }
 
 function stageLines(approval: Approval): readonly RichTextSection[] {

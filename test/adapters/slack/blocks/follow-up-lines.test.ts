@@ -2,16 +2,29 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { deadlineOf } from "#src/domain/applied-rule.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { cardRenderKey, renderKey } from "#src/domain/render-key.ts";
 import { close, withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision, Delivery } from "#src/domain/approval.ts";
 import { callSlot } from "#src/domain/call.ts";
 import { withFollowUp } from "#src/domain/follow-up.ts";
 import { MessageTs } from "#src/domain/ids.ts";
-import { questionSlot, questionsOf } from "#src/domain/question.ts";
+import { answer, ask, questionSlot, questionsOf } from "#src/domain/question.ts";
 import { deeds, lived, waiting } from "../../../make/handling.ts";
-import { APPROVER, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM, withApprovals } from "../../../make/run.ts";
+import {
+  aNonce,
+  APPROVER,
+  aRunKey,
+  aWatchedRun,
+  CHANNEL,
+  NOON,
+  REQUESTER,
+  TEAM,
+  withApprovals,
+} from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
+import { printedMessage } from "./printed.ts";
 
 test("a card and a question get another key whenever they are drawn differently", () => {
   const run = aWatchedRun();
@@ -63,6 +76,27 @@ test("a call gets another key whenever it is drawn differently", () => {
     }
     expect(drawn.size).toBeGreaterThan(1);
   }
+});
+
+test("the deadline of a request with an open question is one that an answer brings forward", () => {
+  const rule = { ...waiting().appliedRule.rule, expiry: { afterMs: 3_600_000, outcome: "deny" as const } };
+  const expiring = { ...waiting(), appliedRule: { version: "1", rule } };
+  const at = { now: expiring.since, monotonic: expiring.waitsSince };
+  const asks = { id: aNonce(), by: APPROVER, text: "Why?", rule: { ...BUILT_IN_RULE, ...rule } };
+  const asked = ask(expiring, asks, at);
+  const [question] = asked.ok ? questionsOf(asked.value) : [];
+  if (!asked.ok || question === undefined) throw new Error("not asked");
+  const answered = answer({ approval: asked.value, question }, { by: REQUESTER, text: "So." }, at);
+  if (!answered.ok) throw new Error(answered.error.type);
+  const shown = (approval: Approval): string =>
+    printedMessage(approvalCard(withApprovals(aWatchedRun(), approval), approval));
+  expect(shown(asked.value)).toContain("Deadline, if no one answers the question: ");
+  expect(shown(asked.value)).toContain("The earlier the answer, the earlier the deadline.");
+  for (const each of [expiring, answered.value]) {
+    expect(shown(each)).toContain("Deadline: ");
+    expect(shown(each)).not.toContain("no one answers");
+  }
+  expect(deadlineOf(answered.value)).toBeLessThan(deadlineOf(asked.value) ?? 0);
 });
 
 const KEY = aRunKey();
