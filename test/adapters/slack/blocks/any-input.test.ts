@@ -250,6 +250,7 @@ test("whatever the service and its gateway say about their health, Slack accepts
     poller,
     unreadable: fc.record({ runs: fc.nat(), approvals: fc.nat(), unanswered: fc.nat() }),
     store: fc.record({ ok: fc.boolean(), latencyMs: fc.nat(), fault: fc.option(anyText) }),
+    policy: fc.constantFrom("in force", "faulty", "not recorded"),
     frozen: fc.constant({ everywhere: null, channels: 2 }),
     audit: fc.record({
       open: fc.array(fc.record({ id: anyText, words: anyText, run: fc.constant(null) })),
