@@ -195,7 +195,7 @@ export function aboutTask(
   return input === "" ? { digest: null } : { digest: digest(input), text: input };
 }
 
-/** Returns whether the entries say that there was such a run. A refused attempt on an id that nobody knows has an entry, too. */
+/** Returns whether any entry names a run of ours. A refused attempt with an unknown id leaves an entry without one. */
 export const knowsRun = (entries: readonly KeptEntry[]): boolean =>
   entries.some(({ entry }) => entry.run !== null);
 

@@ -142,8 +142,8 @@ async function reportCopy(
 }
 
 /**
- * Reports what was changed in the rest of the database. The audit itself must be intact. Without a key, as auditors are, this is no failure.
- * With a key that was replaced it is, because whoever runs the command believes that everything was checked.
+ * Reports what was changed in the rest of the database. The audit itself must be intact. If there is no key, as for auditors,
+ * leaving out the check is no failure. If the key was replaced, it is one, because the operator expects everything to be checked.
  */
 async function reportFindings(audit: AuditFile, where: Where): Promise<number> {
   const { open, words, isOther } = await stateOfRows(audit, where);

@@ -35,6 +35,6 @@ function reachIn(entries: readonly KeptEntry[], { seq, entry: { verdict } }: Kep
   );
   if (outcomes.some((outcome) => UNCLEAR.includes(outcome))) return "maybe";
   if (outcomes.some((outcome) => outcome.startsWith("void"))) return "never";
-  // Nobody can stop a recorded denial, and it leaves at once.
+  // A denial is sent as soon as it is recorded, and cannot be undone.
   return verdict === "approve" ? "not-yet" : "maybe";
 }

@@ -118,8 +118,8 @@ const exceptedByEither = (a: Rule["except"], b: Rule["except"]): Rule["except"] 
   a === null || b === null ? (a ?? b) : together([a, b]);
 
 /**
- * Returns whom both rules mention. Leaves out approvers of one rule who cannot be approvers under both. People whom a rule mentions without
- * making them approvers are to know of the request, so they stay.
+ * Returns whom either rule mentions, without approvers of one rule who cannot be approvers under both. People whom a rule mentions but does
+ * not make approvers are kept, because they are to know of the request.
  */
 function mentionedByEither(a: Rule, b: Rule, approvers: Principals): Rule["mention"] {
   const lists = listsOf(approvers);

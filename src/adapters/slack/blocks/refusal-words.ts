@@ -58,7 +58,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "requester":
       return `${askedWords(refusal)} ${whoDecides(refusal.rule, [asker])} Nothing was sent.`;
     case "not-approver":
-      return `The rule \`${ruleName(refusal.rule)}\` does not ${listsOnly(refusal.rule) ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
+      return `The rule \`${ruleName(refusal.rule)}\` does not ${listedDecide(refusal.rule) ? "list you" : "let you decide"}. ${whoDecides(refusal.rule, [asker, refusal.requester])} Nothing was sent.`;
     case "unverified":
       return unverifiedWords(refusal);
     case "already-voted":
@@ -106,8 +106,9 @@ function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): strin
 /** The most people, groups and channels that a refusal names. Slack draws long lists badly. */
 const MAX_NAMED = 20;
 
-/** Whether the rule lets in everyone whom one list of people names. */
-const listsOnly = ({ approvers, except }: Rule): boolean => except === null && listsOf(approvers).length < 2;
+/** Returns whether everyone whom the rule lists may decide. An exception or a second rule may refuse a listed person. */
+const listedDecide = ({ approvers, except }: Rule): boolean =>
+  except === null && listsOf(approvers).length < 2;
 
 /** Says who may decide and whom to ask. `excluded` are people who may not decide, although the rule may list them. */
 function whoDecides({ approvers, except }: Rule, excluded: readonly (UserId | null | undefined)[]): string {

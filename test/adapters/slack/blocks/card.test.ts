@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
-import { MessageTs } from "#src/domain/ids.ts";
 import { cardSlot, requestSlot, type Run } from "#src/domain/run.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
@@ -11,7 +10,7 @@ import { anApproval, NOON } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
 import { expectMessage, objectsIn, wire } from "./oracle.ts";
 import { CARD_PARTS, CARDS } from "./page/cards.ts";
-import { CREATED, decided, PENDING, REQUEST } from "./page/example.ts";
+import { CREATED, decided, PENDING, REQUEST, UP } from "./page/example.ts";
 import { printedMessage } from "./printed.ts";
 
 const cards = Object.entries(CARDS).flatMap(([state, examples]) =>
@@ -94,15 +93,6 @@ test("a decision whose answer was lost has a key of its own for each reason why 
   const run = { ...CREATED, posts: { [cardSlot(PENDING.id)]: UP } };
   expect(new Set(cards.map((each) => cardRenderKey(run, each))).size).toBe(cards.length);
 });
-
-const UP = {
-  type: "up",
-  ts: MessageTs("1.1"),
-  shows: "",
-  sweepAt: null,
-  notBefore: 0,
-  tries: 0,
-} as const;
 
 const firstText = ({ blocks }: { readonly blocks: unknown }): unknown =>
   objectsIn(wire(blocks)).find(({ text }) => typeof text === "string");

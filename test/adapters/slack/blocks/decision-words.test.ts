@@ -6,10 +6,11 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { type Approval, type Delivery, type Decision, type Verdict } from "#src/domain/approval.ts";
 import { renderKey, STOPPED } from "#src/domain/render-key.ts";
-import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
 import { markTampered } from "#src/domain/end-run.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
 import { anApproval, APPROVER, aWatchedRun, NOON, TEAM, withApprovals } from "../../../make/run.ts";
+import { UP } from "./page/example.ts";
 import { printedMessage } from "./printed.ts";
 import { type Message } from "#src/adapters/slack/blocks/rich.ts";
 
@@ -221,15 +222,7 @@ describe("the message about a stop", () => {
       stopped({ ...one, version: 2, request: { ...one.request, action: "drop all" } }, other),
     ];
     expect(new Set(runs.map(shown)).size).toBe(runs.length);
-    const up = {
-      type: "up",
-      ts: MessageTs("1.1"),
-      shows: "",
-      sweepAt: null,
-      notBefore: 0,
-      tries: 0,
-    } as const;
-    runs.push({ ...stopped(...two), posts: { [cardSlot(one.id)]: up } });
+    runs.push({ ...stopped(...two), posts: { [cardSlot(one.id)]: UP } });
     expect(new Set(runs.map((each) => renderKey(each, STOPPED))).size).toBe(runs.length);
   });
 });

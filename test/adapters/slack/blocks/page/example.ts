@@ -6,7 +6,7 @@ import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import type { Approval, Decision, Delivery, Verdict } from "#src/domain/approval.ts";
 import { STOP_REASON } from "#src/domain/brake.ts";
 import { type Freeze, UNKNOWN_PERSON } from "#src/domain/freeze.ts";
-import { RunId, UserId } from "#src/domain/ids.ts";
+import { MessageTs, RunId, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { anApproval, APPROVER, aRun, NOON, REQUESTER, TEAM } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
@@ -97,3 +97,13 @@ export const REFUSED_DENIAL: Approval = {
     },
   ],
 };
+
+/** A message that Slack shows. */
+export const UP = {
+  type: "up",
+  ts: MessageTs("1.1"),
+  shows: "",
+  sweepAt: null,
+  notBefore: 0,
+  tries: 0,
+} as const;
