@@ -164,5 +164,6 @@ export default defineConfig({
     // Journeys talk to real servers and kill real processes; a machine may be slow, but nothing may hang.
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

@@ -4,7 +4,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createPolicyHolder, digestOf } from "#src/adapters/policy-file/policy-holder.ts";
 import { LOOK_EVERY_MS } from "#src/adapters/policy-file/watch-files.ts";
 import { createApiKey, createReloading } from "#src/reload.ts";
@@ -12,6 +12,7 @@ import { createHandClock } from "./make/clock.ts";
 import { config, SOCKET } from "./make/config.ts";
 import { policyFile } from "./make/policy.ts";
 import { quietLog } from "./make/quiet.ts";
+import { eventually } from "./make/eventually.ts";
 
 const policyWith = (rule: string): string => `rules:\n  - { name: ${rule}, approvers: anyone }\n`;
 
@@ -44,13 +45,10 @@ test("a policy that could not be recorded at a signal, because the database was 
   await reloading.reload();
   expect(policy.lastReload().outcome).toBe("not recorded");
   away = false;
-  await vi.waitFor(
-    async () => {
-      await clock.pass(LOOK_EVERY_MS);
-      expect(policy.now().rules.map(({ name }) => name)).toEqual(["strict"]);
-    },
-    { interval: 1 },
-  );
+  await eventually(async () => {
+    await clock.pass(LOOK_EVERY_MS);
+    expect(policy.now().rules.map(({ name }) => name)).toEqual(["strict"]);
+  }, 1);
   await reloading.stop();
 });
 

@@ -36,7 +36,7 @@ afterAll(async () => {
 
 async function openAs(person: string): Promise<Page> {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 820 } })).newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   await page.goto(`${world.slack.url}as/${person}/C0OPSAGENTS`);
   return page;
 }

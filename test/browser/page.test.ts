@@ -44,7 +44,7 @@ afterEach(async () => {
 async function open(options: Parameters<Browser["newContext"]>[0]): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, ...options });
   const made = await context.newPage();
-  made.setDefaultTimeout(4000);
+  made.setDefaultTimeout(30_000);
   made.on("pageerror", (error) => faults.push(error.message));
   made.on("console", (line) => {
     // Chromium reports a stream that ends with its page as a failed resource.

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { headWords } from "#src/domain/audit/hash-chain.ts";
@@ -19,6 +19,7 @@ import { createHandClock } from "../make/clock.ts";
 import { withFilesUpTo } from "../make/full-disk.ts";
 import { quietLog } from "../make/quiet.ts";
 import { anApproval, anAuditEntry, aRun, aWatchedRun, NOON } from "../make/run.ts";
+import { eventually } from "../make/eventually.ts";
 
 const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 const DAY_MS = 86_400_000;
@@ -266,7 +267,7 @@ describe("the archive command", () => {
         log: quietLog([], []),
       });
       stream.start();
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         await clock.pass(1);
         expect(failures).toBe(1);
       });

@@ -1,8 +1,9 @@
 // What /readyz and `/agent health` say when something outside fails.
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { becomes } from "../make/own-pages.ts";
 import { ana, aWorld, ben, cat, opsAgents, type Stage } from "../make/world.ts";
+import { eventually } from "../make/eventually.ts";
 
 const TASK = "deploy billing-api to production";
 
@@ -68,10 +69,7 @@ describe.concurrent("health", () => {
       "countersign_decisions_unsent 0",
     ];
     // The card may be in Slack before its post is stored and counted.
-    await vi.waitFor(
-      async () => expect(await metrics(world)).toEqual(expect.arrayContaining(waiting)),
-      10_000,
-    );
+    await eventually(async () => expect(await metrics(world)).toEqual(expect.arrayContaining(waiting)));
     const fault = world.service.control.fault({ route: "decide" }, { type: "gate" });
     await world.decide(ben, card, "Approve", "fine");
     await world.until(() => fault.hits() === 1);

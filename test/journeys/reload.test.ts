@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, type TestContext, test, vi } from "vitest";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import { startWorld } from "#sandbox/world/world.ts";
+import { eventually } from "../make/eventually.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 /** The files are checked every two seconds, and must be unchanged for two checks (ms). */
@@ -52,13 +53,12 @@ async function startRunningBot({ onTestFinished }: TestContext, { hasSlack = tru
     rotatedKey: () => world.service.control.rotateKey(),
     found,
     /** Waits until the log contains this line so many times. */
-    logs: (words: RegExp, times: number) =>
-      vi.waitFor(() => expect(found(words)).toHaveLength(times), WITHIN),
+    logs: (words: RegExp, times: number) => eventually(() => expect(found(words)).toHaveLength(times)),
     /** Starts a run as Ana, which the service accepts. */
     startsRun: async (): Promise<void> => {
       const before = started();
       await world.slack.acts.command("U0ANA", "C0OPSAGENTS", "/agent", "run deploy it");
-      await vi.waitFor(() => expect(started()).toBeGreaterThan(before), WITHIN);
+      await eventually(() => expect(started()).toBeGreaterThan(before));
     },
   };
 }

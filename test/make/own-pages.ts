@@ -1,7 +1,8 @@
 // The bot's own pages, as a probe requests them.
 
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import type { Stage } from "./world.ts";
+import { eventually } from "./eventually.ts";
 
 export async function ready(
   world: Stage,
@@ -17,12 +18,9 @@ export async function becomes(
   part: string,
   says: RegExp,
 ): Promise<{ status: number; says: string }> {
-  return vi.waitFor(
-    async () => {
-      const answer = await ready(world);
-      expect(answer.checks[part]).toMatch(says);
-      return answer;
-    },
-    { timeout: 20_000, interval: 100 },
-  );
+  return eventually(async () => {
+    const answer = await ready(world);
+    expect(answer.checks[part]).toMatch(says);
+    return answer;
+  });
 }

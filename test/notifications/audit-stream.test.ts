@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { openSink } from "#src/adapters/audit-sink/open-sink.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -16,6 +16,7 @@ import type { AuditSink } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";
 import { createHandClock } from "../make/clock.ts";
 import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
+import { eventually } from "../make/eventually.ts";
 
 let folder = "";
 let store: Store;
@@ -84,7 +85,7 @@ const toFile = (): AuditSink => openSink({ type: "file", path: copy() });
 test("each entry is one line with its number, its link and the link before, and without any text", async () => {
   await append(3);
   const { stop, pass } = streaming(toFile());
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await pass();
     expect(numbers(copied())).toEqual([1, 2, 3]);
   });
@@ -116,7 +117,7 @@ test("entries are sent although the newest one cannot be read", async () => {
   database.exec("update audit set entry = '{}' where seq = 2");
   database.close();
   const { stop, pass } = streaming(toFile());
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await pass();
     expect(numbers(copied())).toEqual([1, 2]);
   });
@@ -126,7 +127,7 @@ test("entries are sent although the newest one cannot be read", async () => {
 test("a word typed into a refused command is not part of its line", async () => {
   await append(1, { what: "refused", outcome: "refused: xoxb-typed", refusal: "unknown-command" });
   const { stop, pass } = streaming(toFile());
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await pass();
     expect(copied()).toMatchObject([{ status_id: 2, status_detail: "unknown-command" }]);
   });
@@ -137,7 +138,7 @@ test("a word typed into a refused command is not part of its line", async () => 
 test("a restart continues where the sink stopped; one before the cursor moves repeats lines, and never skips any", async () => {
   await append(450);
   const first = streaming(toFile());
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await first.pass();
     expect(copied()).toHaveLength(450);
   });
@@ -145,13 +146,13 @@ test("a restart continues where the sink stopped; one before the cursor moves re
   await append(2);
   const failing = { ...store, putDocument: () => Promise.reject(new Error("killed")) };
   const killed = streaming(toFile(), () => true, failing);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await killed.clock.pass(1);
     expect(killed.seen.errors).toBe(1);
   });
   await killed.stop();
   const again = streaming(toFile());
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await again.pass();
     expect(numbers(copied())).toEqual([...upTo(452), 451, 452]);
   });
@@ -162,7 +163,7 @@ test("half a line that a crash left does not break later lines", async () => {
   writeFileSync(copy(), '{"class_uid":3004,"unma');
   await append(1);
   const { stop, pass } = streaming(toFile());
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await pass();
     expect(readFileSync(copy(), "utf8").split("\n")).toHaveLength(3);
   });
@@ -175,14 +176,14 @@ test("half a line that a crash left does not break later lines", async () => {
 test("another sink, or another audit than the sink's last one, gets everything from the beginning", async () => {
   await append(3);
   const first = streaming(toFile());
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await first.pass();
     expect(copied()).toHaveLength(3);
   });
   await first.stop();
   await store.putDocument("audit stream", { to: `file:${copy()}`, seq: 900, link: "f".repeat(64) });
   const second = streaming(toFile());
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await second.pass();
     expect(numbers(copied())).toEqual([1, 2, 3, 1, 2, 3]);
   });
@@ -198,7 +199,7 @@ test("only the replica that holds the shard sends", async () => {
   await pass();
   expect(() => copied()).toThrow("ENOENT");
   isShardHolder = true;
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await pass();
     expect(numbers(copied())).toEqual([1, 2]);
   });
@@ -229,13 +230,13 @@ test("an address that fails raises both metrics, and gets every entry once it is
   await append(5);
   const sink = openSink({ type: "http", url, token: "siem-token" });
   const { seen, stop, clock } = streaming(sink);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await clock.pass(5_000);
     expect(seen).toMatchObject({ lag: 5 });
     expect(seen.failures).toBeGreaterThan(1);
   });
   well = true;
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await clock.pass(60_000);
     expect(seen.lag).toBe(0);
   });
@@ -253,7 +254,7 @@ test("a sink that has accepted nothing is on record from the first round, so no 
     close: () => Promise.resolve(),
   };
   const { seen, stop, clock } = streaming(refuses);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await clock.pass(1);
     expect(seen.failures).toBe(1);
   });
@@ -278,7 +279,7 @@ test("standard output gets whole lines", async () => {
   const out = new PassThrough();
   await append(2);
   const { stop, pass } = streaming(openSink({ type: "stdout" }, { out }));
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await pass();
     expect(numbers(linesIn(String(out.read() ?? "")))).toEqual([1, 2]);
   });

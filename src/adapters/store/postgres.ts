@@ -78,16 +78,19 @@ export type Limits = {
   readonly statementMs: number;
   /** We abandon a connection if an answer takes longer than this (ms), as on a network that drops packets silently. */
   readonly answerMs: number;
+  /** How long to retry in total while the server is away (ms), for example during its restart. */
+  readonly awayMs: number;
 };
 
-const WORKING: Limits = { statementMs: 10_000, answerMs: 12_000 };
+const AWAY_MS = 3_000;
+const WORKING: Limits = { statementMs: 10_000, answerMs: 12_000, awayMs: AWAY_MS };
 /** For migrations and for commands that read everything: one statement may go through the whole audit. */
-export const PATIENT: Limits = { statementMs: 30 * 60_000, answerMs: 31 * 60_000 };
+export const PATIENT: Limits = { statementMs: 30 * 60_000, answerMs: 31 * 60_000, awayMs: AWAY_MS };
 
 /** A replica's share of the server's default of a hundred connections. A transaction takes a few milliseconds. */
 const CONNECTIONS = 10;
-/** How long to wait for a connection (ms), and how long in total to retry while the server is away, for example during its restart. */
-const [CONNECT_MS, AWAY_MS] = [5_000, 3_000];
+/** How long to wait for a connection (ms). */
+const CONNECT_MS = 5_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 800];
 
 /** Connects only with the first statement. Rejects if the URL names files that cannot be read. */
@@ -176,14 +179,14 @@ const unescaped = (value: string): string =>
 function adapted(pool: Pool, limits: Limits): PostgresPool {
   return {
     options: {},
-    connect: async () => adaptedTo(await connected(pool), limits),
+    connect: async () => adaptedTo(await connected(pool, limits), limits),
     end: () => pool.end(),
   };
 }
 
 /** Retries with growing pauses while the server is away. The pauses are random, because the other replicas retry too. */
-async function connected(pool: Pool): Promise<PoolClient> {
-  const until = performance.now() + AWAY_MS;
+async function connected(pool: Pool, { awayMs }: Limits): Promise<PoolClient> {
+  const until = performance.now() + awayMs;
   for (let longest = FIRST_PAUSE_MS; ; longest = Math.min(2 * longest, LONGEST_PAUSE_MS)) {
     try {
       return await pool.connect();

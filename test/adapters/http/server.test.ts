@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import type http from "node:http";
 import net from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { blockOf, type HttpOptions, startHttp } from "#src/adapters/http/server.ts";
+import { eventually } from "../../make/eventually.ts";
 
 async function start(options: Partial<HttpOptions> = {}) {
   const server = await startHttp({
@@ -133,7 +134,7 @@ describe("connections", () => {
   test("that were refused and are kept half open free their slots", async () => {
     const { server, get } = await start({ connections: { inAll: 4, perAddress: 4 } });
     await Promise.all(Array.from({ length: 4 }, () => stubborn(server.port)));
-    await vi.waitFor(() => expect(get("/livez")).resolves.toMatchObject({ status: 200 }), 5_000);
+    await eventually(() => expect(get("/livez")).resolves.toMatchObject({ status: 200 }));
   });
 
   test("beyond the limit of one address are closed at once and counted, and slots are freed", async () => {
@@ -152,7 +153,7 @@ describe("connections", () => {
     await expect(get("/livez")).rejects.toThrow("fetch failed");
     expect(rejectedRequests).toEqual(["too-many"]);
     for (const socket of held) socket.destroy();
-    await vi.waitFor(() => expect(get("/livez")).resolves.toMatchObject({ status: 200 }), 5_000);
+    await eventually(() => expect(get("/livez")).resolves.toMatchObject({ status: 200 }));
   });
 
   test.each([

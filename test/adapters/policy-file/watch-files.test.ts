@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { createFileWatch, type FileWatch, LOOK_EVERY_MS } from "#src/adapters/policy-file/watch-files.ts";
 import { createHandClock, type HandClock } from "../../make/clock.ts";
+import { eventually } from "../../make/eventually.ts";
 
 const SILENT = {
   debug: () => undefined,
@@ -46,7 +47,7 @@ function watching(path: string, content: string, failing = (): boolean => false)
 async function look(waitMs = LOOK_EVERY_MS): Promise<void> {
   const before = looks;
   await clock.pass(waitMs);
-  await vi.waitFor(() => expect(looks).toBeGreaterThan(before), { interval: 1 });
+  await eventually(() => expect(looks).toBeGreaterThan(before), 1);
 }
 
 test("a change is reported once, when two looks have seen the same content", async () => {
