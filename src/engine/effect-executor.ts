@@ -1,17 +1,15 @@
 // Executes effects. For each effect: waits for its turn, checks that it is still wanted, marks it in the store, performs it, and stores
 // its outcome. The same effect is never in progress twice.
 
-import pRetry from "p-retry";
 import { auditOfSending } from "../audit/run-diff.ts";
-import { applyOutcome, markSending } from "../domain/apply-outcome.ts";
+import { markSending } from "../domain/apply-outcome.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, isMarked, type Outcome } from "../domain/effect.ts";
 import { type RunKey, shardOf } from "../domain/ids.ts";
 import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, OPENING, type Run } from "../domain/run.ts";
-import { type EventLog, PortError } from "../ports.ts";
-import { releaseRunId } from "./change-runs.ts";
+import type { EventLog } from "../ports.ts";
 import {
   checkBeforeSending,
   decisionFingerprint,
@@ -23,6 +21,7 @@ import {
   type SendPermit,
 } from "./check-before-sending.ts";
 import { endedWithin } from "./clock.ts";
+import { createOutcomeWriter, isLeaseLost } from "./outcome-writer.ts";
 import { paceOf } from "./perform-effect.ts";
 
 export type EffectExecutor = {
@@ -146,11 +145,18 @@ async function execute(
     deps.logEffect(result.run, effect, outcome);
     return await writer.untilSaved(outcome);
   } catch (error) {
-    deps.log.error({ run: run.key, effect: effectKey(effect), error }, "could not execute an effect");
+    logFailure(deps.log, { run: run.key, effect: effectKey(effect), error });
     // If this fails, too, or if a mark is stored only now, the engine settles it with the run's next change.
-    await writer.once(OWN_FAULT).catch(() => undefined);
+    if (!isLeaseLost(error)) await writer.once(OWN_FAULT).catch(() => undefined);
     return AFTER_FAILURE_MS;
   }
+}
+
+/** After the loss of a lease, the holder of the run settles the effect, so it is no error. */
+function logFailure(log: EventLog, facts: { run: RunKey; effect: string; error: unknown }): void {
+  if (isLeaseLost(facts.error))
+    log.warn(facts, "the outcome is not saved, because this process no longer holds the run");
+  else log.error(facts, "could not execute an effect");
 }
 
 /** Returns whether the effect posts the first message of the run. */
@@ -230,71 +236,3 @@ const UNVERIFIED: Outcome = {
   why: "Countersign could not verify with Slack that the people who approved may still do so.",
   notSent: true,
 };
-
-/**
- * How long storing an outcome is retried without the lease (ms). This process renews a lapsed lease within a minute. If another process
- * holds the run by then, that process settles the effect.
- */
-const LEASE_PATIENCE_MS = 90_000;
-
-type OutcomeWriter = {
-  /** Stores the outcome in one attempt. Resolves to 0, the wait before the next reconciliation (ms). Rejects if the store fails. */
-  once(outcome: Outcome): Promise<number>;
-  /** Retries until the outcome is in the store. If it never got there, the next start would have to record the effect as unsure. */
-  untilSaved(outcome: Outcome): Promise<number>;
-};
-
-function createOutcomeWriter(
-  deps: ExecutorDeps,
-  key: RunKey,
-  effect: Effect,
-  handle: ExecutionHandle,
-): OutcomeWriter {
-  const { clock, log } = deps;
-  let leaseLostSince: number | null = null;
-
-  async function once(outcome: Outcome): Promise<number> {
-    try {
-      await save(outcome);
-    } catch (error) {
-      if (!isIdTaken(error) || outcome.type !== "created") throw error;
-      const { id } = outcome.snapshot;
-      await save((await releaseRunId(deps, handle.change, id)) ? outcome : { type: "taken", id });
-    }
-    return 0;
-  }
-
-  async function save(outcome: Outcome): Promise<void> {
-    const saved = await handle.change(key, (run) => applyOutcome(run, effect, outcome, deps.context()));
-    if (saved === null)
-      throw new PortError("the run is not held", { applied: "no", retry: "later", code: "lease_lost" });
-  }
-
-  function shouldRetry(error: Error): boolean {
-    if (!(error instanceof PortError) || error.retry === "never" || handle.isStopping()) return false;
-    leaseLostSince = isLeaseLost(error) ? (leaseLostSince ?? clock.monotonic()) : null;
-    return leaseLostSince === null || clock.monotonic() - leaseLostSince < LEASE_PATIENCE_MS;
-  }
-
-  async function untilSaved(outcome: Outcome): Promise<number> {
-    return pRetry(() => once(outcome), {
-      retries: Number.POSITIVE_INFINITY,
-      minTimeout: 200,
-      maxTimeout: 5_000,
-      shouldRetry: ({ error }) => shouldRetry(error),
-      onFailedAttempt: ({ error }) => logUnsaved(log, { run: key, effect: effectKey(effect), error }),
-    });
-  }
-
-  return { once, untilSaved };
-}
-
-/** A lost lease is expected: another replica has saved the run, and this process claims the run again at its next pass. */
-function logUnsaved(log: EventLog, facts: { run: RunKey; effect: string; error: Error }): void {
-  if (isLeaseLost(facts.error)) log.debug(facts, "the run must be claimed again before its outcome is saved");
-  else log.error(facts, "not saved; retrying");
-}
-
-const isLeaseLost = (error: unknown): boolean => error instanceof PortError && error.code === "lease_lost";
-
-const isIdTaken = (error: unknown): boolean => error instanceof PortError && error.code === "run_id_taken";

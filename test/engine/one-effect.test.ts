@@ -304,7 +304,9 @@ describe("the outcome of an effect", () => {
     }
     const RETRIED = "error post opening not saved; retrying";
     const CLAIMED = "debug post opening the run must be claimed again before its outcome is saved";
-    const GIVEN_UP = ["error post opening could not execute an effect", `again ${AFTER_FAILURE_MS}`, "idle"];
+    const LOST = "warn post opening the outcome is not saved, because this process no longer holds the run";
+    const AGAIN = [`again ${AFTER_FAILURE_MS}`, "idle"];
+    const GIVEN_UP = ["error post opening could not execute an effect", ...AGAIN];
 
     test("is not reported as a taken id if the store failed for another reason", async () => {
       const stage = createEffectStage(planned());
@@ -346,6 +348,15 @@ describe("the outcome of an effect", () => {
       expect(lines()).toEqual([RETRIED, RETRIED, ...GIVEN_UP]);
     });
 
+    test("is left to the next holder of the run if a process stops without its lease", async () => {
+      const { stage, lines, passes } = await settling(null);
+      void stage.executor.stop(1_000);
+      stage.fails.push(null);
+      await passes();
+      expect(lines()).toEqual([CLAIMED, CLAIMED, LOST, ...AGAIN]);
+      expect(stage.run.posts[OPENING]?.type).toBe("sending");
+    });
+
     test("waits ninety seconds for a lease that was lost, counted from its last loss", async () => {
       const { stage, lines, passes } = await settling(null, null, failure("database_locked"), null);
       await stage.clock.pass(89_999);
@@ -358,7 +369,7 @@ describe("the outcome of an effect", () => {
       stage.fails.push(null, null);
       await stage.clock.pass(90_000);
       await passes();
-      expect(lines().slice(4)).toEqual([CLAIMED, ...GIVEN_UP]);
+      expect(lines().slice(4)).toEqual([CLAIMED, LOST, ...AGAIN]);
       expect(stage.run.posts[OPENING]?.type).toBe("sending");
     });
   });

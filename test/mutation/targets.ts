@@ -22,7 +22,7 @@ export const TARGETS = {
     ],
   },
   settle: {
-    mutate: ["src/engine/effect-executor.ts"],
+    mutate: ["src/engine/effect-executor.ts", "src/engine/outcome-writer.ts"],
     tests: ["test/engine/{one-effect,effect-executor}.test.ts"],
   },
   policy: {

@@ -1,0 +1,78 @@
+// Stores the outcome of an effect, however long that takes.
+
+import pRetry from "p-retry";
+import { applyOutcome } from "../domain/apply-outcome.ts";
+import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
+import type { RunKey } from "../domain/ids.ts";
+import { type EventLog, PortError } from "../ports.ts";
+import { releaseRunId } from "./change-runs.ts";
+import type { ExecutionHandle, ExecutorDeps } from "./check-before-sending.ts";
+
+/**
+ * How long storing an outcome is retried without the lease (ms). This process renews a lapsed lease within a minute. If another process
+ * holds the run by then, that process settles the effect.
+ */
+const LEASE_PATIENCE_MS = 90_000;
+
+export type OutcomeWriter = {
+  /** Stores the outcome in one attempt. Resolves to 0, the wait before the next reconciliation (ms). Rejects if the store fails. */
+  once(outcome: Outcome): Promise<number>;
+  /** Retries until the outcome is in the store. If it never got there, the next start would have to record the effect as unsure. */
+  untilSaved(outcome: Outcome): Promise<number>;
+};
+
+export function createOutcomeWriter(
+  deps: ExecutorDeps,
+  key: RunKey,
+  effect: Effect,
+  handle: ExecutionHandle,
+): OutcomeWriter {
+  const { clock, log } = deps;
+  let leaseLostSince: number | null = null;
+
+  async function once(outcome: Outcome): Promise<number> {
+    try {
+      await save(outcome);
+    } catch (error) {
+      if (!isIdTaken(error) || outcome.type !== "created") throw error;
+      const { id } = outcome.snapshot;
+      await save((await releaseRunId(deps, handle.change, id)) ? outcome : { type: "taken", id });
+    }
+    return 0;
+  }
+
+  async function save(outcome: Outcome): Promise<void> {
+    const saved = await handle.change(key, (run) => applyOutcome(run, effect, outcome, deps.context()));
+    if (saved === null)
+      throw new PortError("the run is not held", { applied: "no", retry: "later", code: "lease_lost" });
+  }
+
+  function shouldRetry(error: Error): boolean {
+    if (!(error instanceof PortError) || error.retry === "never" || handle.isStopping()) return false;
+    leaseLostSince = isLeaseLost(error) ? (leaseLostSince ?? clock.monotonic()) : null;
+    return leaseLostSince === null || clock.monotonic() - leaseLostSince < LEASE_PATIENCE_MS;
+  }
+
+  async function untilSaved(outcome: Outcome): Promise<number> {
+    return pRetry(() => once(outcome), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: 200,
+      maxTimeout: 5_000,
+      shouldRetry: ({ error }) => shouldRetry(error),
+      onFailedAttempt: ({ error }) => logUnsaved(log, { run: key, effect: effectKey(effect), error }),
+    });
+  }
+
+  return { once, untilSaved };
+}
+
+/** A lost lease is expected: another replica has saved the run, and this process claims the run again at its next pass. */
+function logUnsaved(log: EventLog, facts: { run: RunKey; effect: string; error: Error }): void {
+  if (isLeaseLost(facts.error)) log.debug(facts, "the run must be claimed again before its outcome is saved");
+  else log.error(facts, "not saved; retrying");
+}
+
+export const isLeaseLost = (error: unknown): boolean =>
+  error instanceof PortError && error.code === "lease_lost";
+
+const isIdTaken = (error: unknown): boolean => error instanceof PortError && error.code === "run_id_taken";
