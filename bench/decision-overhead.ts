@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
-import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
+import { startBot } from "#sandbox/bot/bot-process.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
 import { addChannel, isOpenCard, openForm, pause, quantile, range } from "./deciding.ts";
@@ -23,23 +23,18 @@ export type Overhead = {
 const PER_CHANNEL = 4;
 /** One bot can add buttons to about fifty cards a minute, the limit of chat.update. More decisions need more bots. */
 const PER_WORLD = 40;
-/** How many bots post their cards side by side. */
-const AT_ONCE = 5;
 const CARDS_MS = 120_000;
-/**
- * After its start or a pause, a bot reads all runs a few times (notices, reminders, outages), which is not what is measured. With it, the
- * pause of the last bot stays below the minute of its lease.
- */
+/** In its first seconds, a bot reads all runs a few times (notices, reminders, outages), which is not what is measured. */
 const SETTLED_MS = 6_000;
 /** How many decisions of each bot do not count, because V8 is still compiling. */
 const WARM = 10;
 
 type Times = { readonly taken: readonly number[]; readonly direct: readonly number[] };
 
+/** One bot runs at a time: on few cores, the polls of others would be measured as well. */
 export async function decisionOverhead(decisions: number, program?: string): Promise<Overhead> {
   const times: Times[] = [];
-  for (let left = Math.ceil(decisions / PER_WORLD); left > 0; left -= AT_ONCE)
-    times.push(...(await decideInTurn(Math.min(left, AT_ONCE), program)));
+  for (let done = 0; done < decisions; done += PER_WORLD) times.push(await decideInNewWorld(program));
   const directMs = quantile(
     times.flatMap(({ direct }) => direct),
     0.5,
@@ -48,34 +43,22 @@ export async function decisionOverhead(decisions: number, program?: string): Pro
   return { p50Ms: quantile(over, 0.5), p99Ms: quantile(over, 0.99), directMs, decisions: over.length };
 }
 
-/** All bots but one are paused while it is measured: on few cores, the polls of others would be measured as well. */
-async function decideInTurn(bots: number, program: string | undefined): Promise<Times[]> {
-  await using stack = new AsyncDisposableStack();
-  const prepared = await Promise.all(range(bots).map(() => prepare(program, stack)));
-  const paused = prepared.map(({ bot, ...world }) => ({ ...world, bot, resume: bot.pause() }));
-  const times: Times[] = [];
-  for (const { bot, world, cards, resume } of paused) {
-    resume();
-    await pause(SETTLED_MS);
-    times.push(await decideAll(world, cards));
-    await bot.end("SIGKILL");
-  }
-  return times;
-}
-
-type Prepared = { readonly bot: BotProcess; readonly world: World; readonly cards: readonly Message[] };
-
-/** Starts a bot in a separate world, with cards that wait for a decision. `stack` ends both. */
-async function prepare(program: string | undefined, stack: AsyncDisposableStack): Promise<Prepared> {
+async function decideInNewWorld(program: string | undefined): Promise<Times> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-bench-"));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
   const databaseUrl = `sqlite:${join(folder, "bot.db")}`;
   const world = await startWorld({ databaseUrl, slack: { rateLimits: false } });
-  stack.defer(() => world.stop());
   const bot = startBot({ ...world.env, LOG_LEVEL: "warn" }, program === undefined ? {} : { program });
-  stack.defer(async () => void (await bot.end("SIGKILL")));
-  await bot.ready();
-  return { bot, world, cards: await putUpCards(world, PER_WORLD + WARM) };
+  try {
+    await bot.ready();
+    const settled = pause(SETTLED_MS);
+    const cards = await putUpCards(world, PER_WORLD + WARM);
+    await settled;
+    return await decideAll(world, cards);
+  } finally {
+    await bot.end("SIGKILL");
+    await world.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 async function decideAll(world: World, cards: readonly Message[]): Promise<Times> {
