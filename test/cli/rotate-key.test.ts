@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { auditKeyFile, readAuditKey } from "#src/adapters/store/audit-key.ts";
+import { auditKeyFile, auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { backUp } from "#src/adapters/store/back-up.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { inheritedEnv } from "../make/child-env.ts";
@@ -101,6 +101,17 @@ test("makes no key and leaves the old one in place while another process has the
   await other.close();
   expect(readAuditKey(file)).toMatchObject({ id: key?.id });
   expect((await audit("verify")).out).toContain("Intact: 2 entries");
+});
+
+test("makes no key and leaves the one in place if that does not sign the audit", async () => {
+  await write();
+  writeFileSync(auditKeyFile(file), newKey(1).seed);
+  const before = readdirSync(folder).toSorted();
+  const seen = await audit("rotate-key");
+  expect(seen).toMatchObject({ code: 2, out: "" });
+  expect(seen.err).toContain("the key here is");
+  expect(readdirSync(folder).toSorted()).toEqual(before);
+  expect(readAuditKey(file)?.id).toBe(auditKeyOf(newKey(1).seed).id);
 });
 
 test("run twice at once, leaves the key that signs the audit beside the database", async () => {

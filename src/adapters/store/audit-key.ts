@@ -12,7 +12,16 @@ import {
   sign,
   verify,
 } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { giveToOwner } from "./give-to-owner.ts";
 import { reasonOf, Unusable } from "./faults.ts";
 import { syncFolderOf } from "./sync-folder.ts";
@@ -115,6 +124,9 @@ export function keysBeside(database: string): { readonly from: AuditKey; readonl
   keepSeed(file, seed, database);
   return { from, to: auditKeyOf(seed) };
 }
+
+/** Returns whether a rotation was interrupted before `adoptNextKey`. */
+export const isReplacingKey = (database: string): boolean => existsSync(nextKeyFile(database));
 
 /** Puts the new key in the place of the old one. */
 export function adoptNextKey(database: string): void {

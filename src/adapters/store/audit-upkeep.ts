@@ -7,7 +7,7 @@ import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
-import { adoptNextKey, type AuditKey, keysBeside } from "./audit-key.ts";
+import { adoptNextKey, type AuditKey, isReplacingKey, keysBeside, readAuditKey } from "./audit-key.ts";
 import { usedBy } from "./examine-database.ts";
 import { refuseOtherSchema } from "./schema.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
@@ -34,6 +34,9 @@ export const rotateKey = (database: string, keys: Keys, at: number): Promise<Rot
  */
 export const rotateKeyBeside = (database: string, at: number): Promise<Keys> =>
   whileStopped(database, async (db) => {
+    const key = readAuditKey(database);
+    // Makes no files that nobody needs. An interrupted rotation has made them already, and may have replaced the key in the audit.
+    if (key !== null && !isReplacingKey(database)) refuseToReplace(await newest(db), key);
     const keys = keysBeside(database);
     await replaceKey(db, false, keys, at);
     adoptNextKey(database);
@@ -80,15 +83,19 @@ export async function refuseReplicas(trx: Trx): Promise<void> {
 async function handOver(trx: Trx, { from, to }: Keys, at: number): Promise<Rotated> {
   const head = await newest(trx);
   if (head?.key === to.id) return "already";
-  if (head === null) throw new TypeError("its audit is empty, so just put the new key in place");
-  if (head.key !== from.id)
-    throw new TypeError(`its audit is signed with the key ${head.key}, and the key here is ${from.id}`);
+  refuseToReplace(head, from);
   const keys: KeyChange = { from: named(from), to: named(to) };
   const outcome = `${from.id} → ${to.id}`;
   await appendAudit(trx, [auditEntry(null, { at, what: "key-changed", outcome, keys })], from);
   await appendAudit(trx, [auditEntry(null, { at, what: "key-accepted", outcome: to.id })], to);
   await replaceSeals(trx, sealsOf(from), sealsOf(to));
   return "rotated";
+}
+
+function refuseToReplace(head: { readonly key: string } | null, { id }: AuditKey): void {
+  if (head === null) throw new TypeError("its audit is empty, so just put the new key in place");
+  if (head.key !== id)
+    throw new TypeError(`its audit is signed with the key ${head.key}, and the key here is ${id}`);
 }
 
 const named = ({ id, publicKey }: AuditKey) => ({ id, publicKey });
