@@ -164,11 +164,17 @@ export const carriesOpenCall = ({ gathered = [] }: Pick<Run, "gathered">): boole
 export function gatheredRenderKey(run: Pick<Run, "gathered" | "posts">, slot: Slot): string | null {
   const found = gatheredIn(run, slot);
   if (found === null) return null;
-  const { says, of, left, over } = found;
+  const { says, of, over } = found;
   // A message that says that the time is over ends at once, and is posted all the same.
   if (over === true && says !== "over") return isFresh(run.posts[slot]) ? null : "over";
-  return left === undefined ? `${says} ${of.length}` : `${says} ${left} of ${of.length}`;
+  const done = of.flatMap((each, at) => (isDone(each) ? [at] : []));
+  return done.length === 0 ? `${says} ${of.length}` : `${says} ${of.length} without ${done.join(" ")}`;
 }
+
+const isDone = ({ done }: GatheredCall): boolean => done === true;
+
+/** Returns the calls of the combined message whose requests still wait. */
+export const stillWaiting = ({ of }: Gathered): readonly GatheredCall[] => of.filter((each) => !isDone(each));
 
 /** Returns the channel that a message of the run goes to. */
 export function channelOf(run: Pick<Run, "approvals" | "channel" | "gathered">, slot: Slot): ChannelId {
@@ -265,16 +271,17 @@ function changeJoined(run: Run, key: RunKey, change: (call: Call, approval: Appr
 export const unsettledCalls = (run: Run) =>
   callsOf(run).filter(({ call }) => call.within !== undefined && call.told !== true);
 
-export function endGathered(run: Run, since: number): Run {
-  return changeGathered(run, since, (message) => ({ ...message, over: true }));
-}
+export const endGathered = (run: Run, since: number): Run =>
+  changeGathered(run, since, (message) => ({ ...message, over: true }));
 
-/** Records how many requests of the combined message still wait. It ends with the last of them. */
-export function countGathered(run: Run, since: number, waiting: number): Run {
-  if (waiting === 0) return endGathered(run, since);
-  return changeGathered(run, since, ({ left: _before, ...message }) =>
-    waiting === message.of.length ? message : { ...message, left: waiting },
-  );
+/** Records which requests of the combined message still wait. It ends with the last of them. */
+export function markWaiting(run: Run, since: number, isWaiting: (call: GatheredCall) => boolean): Run {
+  return changeGathered(run, since, (message) => {
+    const of = message.of.map(({ done: _before, ...each }): GatheredCall =>
+      isWaiting(each) ? each : { ...each, done: true },
+    );
+    return { ...message, of, ...(of.every(({ done }) => done === true) && { over: true }) };
+  });
 }
 
 function changeGathered(run: Run, since: number, change: (message: Gathered) => Gathered): Run {

@@ -127,8 +127,6 @@ export type Gathered = {
   /** When the oldest of the requests was first seen (wall time). */
   readonly oldest: number;
   readonly who: Called;
-  /** How many of the requests still wait. Absent while all do. */
-  readonly left?: number;
   /** None of the requests waits any longer. */
   readonly over?: true;
 };
@@ -142,6 +140,8 @@ export type GatheredCall = {
   readonly asked?: string;
   /** The card of the request. Absent if it had none yet. */
   readonly card?: MessageTs;
+  /** The request no longer waits. */
+  readonly done?: true;
 };
 
 /** The people whom a call mentions. `more`: the number of other people who could decide. */

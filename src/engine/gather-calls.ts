@@ -4,7 +4,6 @@
 import {
   combineCalled,
   carry,
-  countGathered,
   unsettledCalls,
   endGathered,
   GATHER_MS,
@@ -13,6 +12,7 @@ import {
   isReminder,
   joinable,
   joinCalls,
+  markWaiting,
   settleJoined,
 } from "../domain/call.ts";
 import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
@@ -276,8 +276,9 @@ async function countWaiting({ change }: Deps, runs: readonly RunFacts[]): Promis
   const isWaiting = ({ run, approval }: Gathered["of"][number]): boolean =>
     runs.find(({ key }) => key === run)?.pending.has(approval) === true;
   for (const { key, open } of runs)
-    for (const { since, says, of, left = of.length } of open) {
-      const waiting = says === "over" ? 0 : of.filter(isWaiting).length;
-      if (waiting !== left) await change(key, (run) => countGathered(run, since, waiting));
+    for (const { since, says, of } of open) {
+      const waits = says === "over" ? () => false : isWaiting;
+      if (of.some((each) => waits(each) === (each.done === true)))
+        await change(key, (run) => markWaiting(run, since, waits));
     }
 }

@@ -21,6 +21,7 @@ export type OutcomeWriter = {
   untilSaved(outcome: Outcome): Promise<number>;
 };
 
+/** The writer of one execution of the effect. */
 export function createOutcomeWriter(
   deps: ExecutorDeps,
   key: RunKey,
@@ -72,6 +73,7 @@ function logUnsaved(log: EventLog, facts: { run: RunKey; effect: string; error: 
   else log.error(facts, "not saved; retrying");
 }
 
+/** Returns whether storing an outcome failed because this process does not hold the run. */
 export const isLeaseLost = (error: unknown): boolean =>
   error instanceof PortError && error.code === "lease_lost";
 

@@ -65,7 +65,7 @@ describe("waiting requests of a channel", () => {
     expect(several(bench)).toHaveLength(1);
   });
 
-  test("are counted in their reminder while fewer and fewer of them wait", async () => {
+  test("are counted and named in their reminder while fewer and fewer of them wait", async () => {
     const { bench, ids } = await waiting(3);
     await bench.clock.pass(16 * MIN);
     const shown = async (): Promise<readonly string[]> => {
@@ -73,11 +73,12 @@ describe("waiting requests of a channel", () => {
       return runs.flatMap((run) =>
         gatheredSlots(run).map((slot) => {
           expect(run.posts[slot]).toMatchObject({ type: "up", shows: renderKey(run, slot) });
-          return messageIn(run, slot).text;
+          const message = messageIn(run, slot);
+          return `${message.text} (${printedMessage(message).split("\n• ").length - 1} named)`;
         }),
       );
     };
-    expect(await shown()).toEqual(["⏰ 3 requests still wait for a decision here"]);
+    expect(await shown()).toEqual(["⏰ 3 requests still wait for a decision here (3 named)"]);
     const left: string[] = [];
     for (const id of ids) {
       await deny(bench, id);
@@ -85,13 +86,13 @@ describe("waiting requests of a channel", () => {
       left.push(...(await shown()));
     }
     expect(left).toEqual([
-      "⏰ 2 of 3 requests still wait for a decision here",
-      "⏰ 1 of 3 requests still waits for a decision here",
-      "3 requests waited here. Their cards show where they stand.",
+      "⏰ 2 of 3 requests still wait for a decision here (2 named)",
+      "⏰ 1 of 3 requests still waits for a decision here (1 named)",
+      "3 requests waited here. Their cards show where they stand. (3 named)",
     ]);
   });
 
-  test("are named once the time is up, and once none of them waits, with their cards", async () => {
+  test("are named with their cards, at most five of them, also once the time is up or none of them waits", async () => {
     const bench = await createBench();
     const expiry = { afterMs: 30 * MIN, outcome: "nothing" } as const;
     const followUp = { ...NO_FOLLOW_UP, remind };

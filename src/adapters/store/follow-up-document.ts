@@ -108,6 +108,7 @@ const gatheredCall = record<GatheredCall>({
   n: number,
   asked: optional(text),
   card: optional(id(MessageTs)),
+  done: optional(yes),
 });
 
 export const gathered = record<Gathered>({
@@ -117,7 +118,6 @@ export const gathered = record<Gathered>({
   of: list(gatheredCall),
   oldest: number,
   who: called,
-  left: optional(number),
   over: optional(yes),
 });
 

@@ -244,7 +244,13 @@ describe("a message to Slack", () => {
       oldest: NOON,
       who: { users: [], groups: [], more: 0 },
     } as const;
-    const run: Run = { ...denied, gathered: [message] };
+    const oneWaits = {
+      ...message,
+      says: "waits",
+      since: NOON + 1,
+      of: of.map((each) => (each.n === 1 ? { ...each, done: true as const } : each)),
+    } as const;
+    const run: Run = { ...denied, gathered: [message, oneWaits] };
     const permalink = "https://acme.slack.com/archives/C0OPS/p1000002";
     const urls = async (found: { readonly [field: string]: unknown }): Promise<readonly number[]> => {
       const { chat, asked } = recording((method) =>
@@ -253,6 +259,7 @@ describe("a message to Slack", () => {
       await chat.post(run, STOPPED);
       await chat.update(run, STOPPED, ts);
       await chat.post(run, `several ${NOON}`);
+      await chat.post(run, `several ${NOON + 1}`);
       const looked = asked.filter(({ method }) => method === "chat.getPermalink").map(({ args }) => args);
       for (const args of looked) expect(args).toEqual({ channel: run.channel, message_ts: ts });
       const posted = asked.filter(({ method }) => method !== "chat.getPermalink");
@@ -260,8 +267,8 @@ describe("a message to Slack", () => {
         ({ args }) => JSON.stringify(args["blocks"]).split(`"url":"${permalink}"`).length - 1,
       );
     };
-    expect(await urls({ permalink })).toEqual([1, 1, 2]);
-    expect(await urls({})).toEqual([0, 0, 0]);
+    expect(await urls({ permalink })).toEqual([1, 1, 2, 1]);
+    expect(await urls({})).toEqual([0, 0, 0, 0]);
   });
 
   test("is marked with ids only, different for each message, the same at each attempt", async () => {

@@ -4,8 +4,8 @@
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
-import { type CallIn, type Fate, fateOf, isCurrent } from "../../../domain/call.ts";
-import type { Call, Called, Gathered } from "../../../domain/follow-up.ts";
+import { type CallIn, type Fate, fateOf, isCurrent, stillWaiting } from "../../../domain/call.ts";
+import type { Call, Called, Gathered, GatheredCall } from "../../../domain/follow-up.ts";
 import type { Run } from "../../../domain/run.ts";
 import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
@@ -154,20 +154,20 @@ const reviewButton = (run: Run, block_id: string): Block =>
 
 /** One message about several requests in a channel. */
 export function severalMessage(run: Run, gathered: Gathered, links: Links): Message {
-  const { says, of, left, oldest, who, over, since } = gathered;
+  const { says, of, oldest, who, over, since } = gathered;
   if (over === true && says !== "over") return severalPast(gathered, links);
-  const title =
-    left === undefined ? SEVERAL[says](`${count(of.length)} requests`) : leftTitle(gathered, left);
+  const called = says === "over" ? of : stillWaiting(gathered);
+  const doAllWait = called.length === of.length;
+  const title = doAllWait
+    ? SEVERAL[says](`${count(of.length)} requests`)
+    : leftTitle(gathered, called.length);
   return withId(`several:${says}`, {
     text: title,
     blocks: [
       rich(
-        line(
-          span(title, { bold: true }),
-          ...(left === undefined ? [span(" · the oldest asked "), ago(oldest)] : []),
-        ),
+        line(span(title, { bold: true }), ...(doAllWait ? [span(" · the oldest asked "), ago(oldest)] : [])),
         ...calledLine(who),
-        ...(says === "over" ? namedLines(gathered, links) : []),
+        ...namedLines(called, links),
         line(span(SEVERAL_MEANING[says])),
       ),
       ...(says === "over" ? [] : [reviewButton(run, `review-${since}`)]),
@@ -202,7 +202,7 @@ function severalPast(gathered: Gathered, links: Links): Message {
   const { says, of, since } = gathered;
   const what = `${count(of.length)} requests ${says === "stage" ? "were escalated" : "waited here"}`;
   const cards = "Their cards show where they stand.";
-  const named = namedLines(gathered, links);
+  const named = namedLines(of, links);
   const head = [span(`${what}, `), moment(since)];
   return withId("several:past", {
     text: `${what}. ${cards}`,
@@ -214,8 +214,8 @@ function severalPast(gathered: Gathered, links: Links): Message {
   });
 }
 
-/** Names the first requests of a combined message. A message of an earlier version of Countersign names none. */
-function namedLines({ of }: Gathered, links: Links): RichTextSection[] {
+/** Names the first of these requests. A message of an earlier version of Countersign names none. */
+function namedLines(of: readonly GatheredCall[], links: Links): RichTextSection[] {
   const named = of.flatMap(({ asked, card = null }) => {
     if (asked === undefined) return [];
     return [line(span("• "), untrustedSpan(asked, ASKED_CHARS, { bold: true }), ...cardLink(card, links))];

@@ -21,7 +21,7 @@ import {
 } from "../../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { digestPages, isStormSlot } from "../../../domain/storm.ts";
-import { callIn, gatheredIn, isAnnouncement, isGatheredSlot } from "../../../domain/call.ts";
+import { callIn, gatheredIn, isAnnouncement, isGatheredSlot, stillWaiting } from "../../../domain/call.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { channelText } from "../../../domain/text/text.ts";
 import { approvalCard } from "./approval-card.ts";
@@ -166,9 +166,9 @@ export function inChannel(slot: Slot): boolean {
 export function linkedCards(run: Run, slot: Slot): readonly MessageTs[] {
   if (slot === STOPPED) return namedByStop(run).named.flatMap(({ approval }) => cardOf(run, approval) ?? []);
   const several = gatheredIn(run, slot);
-  // While its requests wait, the message names none.
-  if (several === null || (several.over !== true && several.says !== "over")) return [];
-  return several.of.flatMap(({ card }) => card ?? []);
+  if (several === null) return [];
+  const named = several.over === true ? several.of : stillWaiting(several);
+  return named.flatMap(({ card }) => card ?? []);
 }
 
 /**

@@ -73,13 +73,26 @@ function byPolicy(delivery: Delivery): Approval {
   return withDelivery(PENDING, decision, delivery);
 }
 
-function several(says: Gathered["says"], facts: Partial<Gathered> = {}, when = ""): readonly Example[] {
+/** `decided`: how many of the requests, from the first on, no longer wait. */
+function several(
+  says: Gathered["says"],
+  facts: Partial<Gathered> = {},
+  when = "",
+  decided = 0,
+): readonly Example[] {
   const asked = [
     "Deploy billing-api 2026.11.3 to production",
     "Drop index orders_by_day",
     "Restart worker-7",
   ];
-  const of = asked.map((each, n) => ({ run: CREATED.key, approval: PENDING.id, n, asked: each, card: CARD }));
+  const of = asked.map((each, n) => ({
+    run: CREATED.key,
+    approval: PENDING.id,
+    n,
+    asked: each,
+    card: CARD,
+    ...(n < decided && { done: true as const }),
+  }));
   const who = { users: [BEN, CLEO], groups: [], more: 0 };
   const one = { since: NOON + 900_000, says, of, oldest: NOON, who, ...facts };
   const run = { ...CREATED, gathered: [one] };
@@ -120,11 +133,13 @@ export const CALLS: Record<
   ],
   "several:waits": [
     ...several("waits"),
-    ...several("waits", { left: 2 }, "one is decided"),
-    ...several("waits", { left: 1 }, "two are decided"),
+    ...several("waits", {}, "one is decided", 1),
+    ...several("waits", {}, "two are decided", 2),
+    ...several("waits", { of: MANY }, "of many"),
+    ...several("waits", { of: UNNAMED }, "made by an earlier version"),
   ],
   "several:last": several("last"),
-  "several:stage": [...several("stage"), ...several("stage", { left: 1 }, "two are decided")],
+  "several:stage": [...several("stage"), ...several("stage", {}, "two are decided", 2)],
   "several:over": [...several("over"), ...several("over", { of: MANY }, "of many")],
   "several:past": [
     ...several("waits", { over: true }, "a reminder"),
