@@ -162,7 +162,7 @@ describe("an effect before its mark", () => {
     expect(lost.logged).toEqual([]);
   });
 
-  test("that fails because of a bug is logged, and settled as lost", async () => {
+  test("that fails because of a bug is logged and tried again", async () => {
     const stage = createEffectStage(aRun());
     stage.turn = () => Promise.reject(new TypeError("a fault"));
     await stage.act(POST);
@@ -338,6 +338,13 @@ describe("the outcome of an effect", () => {
       const { lines, passes } = await settling(error, failure("database_locked"));
       await passes();
       expect(lines()).toEqual([RETRIED, ...GIVEN_UP]);
+    });
+
+    test("because of a bug is settled as unsure at once, if the store accepts that", async () => {
+      const { stage, lines, passes } = await settling(new TypeError("a fault"));
+      await passes();
+      expect(lines()).toEqual([RETRIED, ...GIVEN_UP]);
+      expect(stage.run.posts[OPENING]).toMatchObject({ type: "unsure" });
     });
 
     test("is given up by a process that stops", async () => {
