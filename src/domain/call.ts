@@ -80,10 +80,7 @@ export function callIn(run: Pick<Run, "approvals">, slot: Slot): CallIn | null {
   return callsOf(run).find(({ approval, call }) => callSlot(approval, call) === slot) ?? null;
 }
 
-/**
- * What became of the request that a call is about. "deny": also if no person denied it. "unclear": only the card can say, because the
- * decision did not take effect, or may not have.
- */
+/** What became of the request of a call. "deny": also by the policy. "unclear": a decision did not take effect, or may not have. */
 export type Fate = "waits" | "changed" | "closed" | "unclear" | Verdict;
 
 export function fateOf({ approval, call }: CallIn): Fate {
