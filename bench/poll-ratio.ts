@@ -26,7 +26,7 @@ const IN_FLIGHT = 128;
 /** Every run is always due. */
 const PACE = { minMs: 10, maxMs: 10, maxInFlight: IN_FLIGHT };
 const KEY = "bench-key";
-/** A machine at work may answer nothing for a while (ms). */
+/** How long a busy machine may take to answer its first call (ms). */
 const SILENCE_MS = 20_000;
 
 const idOf = (index: number): RunId => RunId(`run_${String(index).padStart(6, "0")}`);

@@ -170,8 +170,9 @@ export function gatheredRenderKey(run: Pick<Run, "gathered" | "posts">, slot: Sl
 
 const isDone = ({ done }: GatheredCall): boolean => done === true;
 
-/** Returns the calls of the combined message whose requests still wait. */
-export const stillWaiting = ({ of }: Gathered): readonly GatheredCall[] => of.filter((each) => !isDone(each));
+/** Returns the calls that the combined message is about: those whose requests still wait, or all of them once its time is over. */
+export const shownCalls = ({ says, of, over }: Gathered): readonly GatheredCall[] =>
+  over === true || says === "over" ? of : of.filter((each) => !isDone(each));
 
 /** Returns the channel that a message of the run goes to. */
 export function channelOf(run: Pick<Run, "approvals" | "channel" | "gathered">, slot: Slot): ChannelId {
@@ -277,7 +278,7 @@ export function markWaiting(run: Run, since: number, isWaiting: (call: GatheredC
     const of = message.of.map(({ done: _before, ...each }): GatheredCall =>
       isWaiting(each) ? each : { ...each, done: true },
     );
-    return { ...message, of, ...(of.every(({ done }) => done === true) && { over: true }) };
+    return { ...message, of, ...(of.every(isDone) && { over: true }) };
   });
 }
 

@@ -152,7 +152,7 @@ async function execute(
   }
 }
 
-/** After the loss of a lease, the holder of the run settles the effect, so it is no error. */
+/** A lost lease is no error: the next holder of the run settles the effect. */
 function logFailure(log: EventLog, facts: { run: RunKey; effect: string; error: unknown }): void {
   if (isLeaseLost(facts.error))
     log.warn(facts, "the outcome is not saved, because this process no longer holds the run");

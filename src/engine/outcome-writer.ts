@@ -21,7 +21,7 @@ export type OutcomeWriter = {
   untilSaved(outcome: Outcome): Promise<number>;
 };
 
-/** The writer of one execution of the effect. */
+/** Serves one execution of the effect, because it remembers since when the lease has been lost. */
 export function createOutcomeWriter(
   deps: ExecutorDeps,
   key: RunKey,

@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** As long as a machine at work may need (ms). Vitest's own limit is a second. */
+/** How long a busy machine may need (ms). Vitest's default is a second. */
 const PATIENCE_MS = 20_000;
 
 /** Repeats the check until it passes, and resolves to what it returns. `interval` is the pause between two tries (ms). */

@@ -35,7 +35,7 @@ export const rotateKey = (database: string, keys: Keys, at: number): Promise<Rot
 export const rotateKeyBeside = (database: string, at: number): Promise<Keys> =>
   whileStopped(database, async (db) => {
     const key = readAuditKey(database);
-    // Makes no files that nobody needs. An interrupted rotation has made them already, and may have replaced the key in the audit.
+    // Checks the key before `keysBeside` writes any file. After an interrupted rotation, the files exist and the audit may have the new key.
     if (key !== null && !isReplacingKey(database)) refuseToReplace(await newest(db), key);
     const keys = keysBeside(database);
     await replaceKey(db, false, keys, at);

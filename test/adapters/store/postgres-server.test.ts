@@ -15,7 +15,7 @@ import { anApproval, anAuditEntry, aRun, withApprovals } from "../../make/run.ts
 
 const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
 const PATIENT: Limits = { statementMs: 60_000, answerMs: 60_000, awayMs: 60_000 };
-/** The statements after the slow one must be quicker than this, also on a machine at work. */
+/** The statements after the slow one must be quicker than this, also on a busy machine. */
 const QUICK: Limits = { ...PATIENT, statementMs: 1_000 };
 
 let server: PostgresServer;

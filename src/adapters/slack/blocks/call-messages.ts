@@ -4,7 +4,7 @@
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
-import { type CallIn, type Fate, fateOf, isCurrent, stillWaiting } from "../../../domain/call.ts";
+import { type CallIn, type Fate, fateOf, isCurrent, shownCalls } from "../../../domain/call.ts";
 import type { Call, Called, Gathered, GatheredCall } from "../../../domain/follow-up.ts";
 import type { Run } from "../../../domain/run.ts";
 import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
@@ -156,18 +156,16 @@ const reviewButton = (run: Run, block_id: string): Block =>
 export function severalMessage(run: Run, gathered: Gathered, links: Links): Message {
   const { says, of, oldest, who, over, since } = gathered;
   if (over === true && says !== "over") return severalPast(gathered, links);
-  const called = says === "over" ? of : stillWaiting(gathered);
-  const doAllWait = called.length === of.length;
-  const title = doAllWait
-    ? SEVERAL[says](`${count(of.length)} requests`)
-    : leftTitle(gathered, called.length);
+  const shown = shownCalls(gathered);
+  const showsAll = shown.length === of.length;
+  const title = showsAll ? SEVERAL[says](`${count(of.length)} requests`) : leftTitle(gathered, shown.length);
   return withId(`several:${says}`, {
     text: title,
     blocks: [
       rich(
-        line(span(title, { bold: true }), ...(doAllWait ? [span(" · the oldest asked "), ago(oldest)] : [])),
+        line(span(title, { bold: true }), ...(showsAll ? [span(" · the oldest asked "), ago(oldest)] : [])),
         ...calledLine(who),
-        ...namedLines(called, links),
+        ...namedLines(shown, links),
         line(span(SEVERAL_MEANING[says])),
       ),
       ...(says === "over" ? [] : [reviewButton(run, `review-${since}`)]),

@@ -21,7 +21,7 @@ import {
 } from "../../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { digestPages, isStormSlot } from "../../../domain/storm.ts";
-import { callIn, gatheredIn, isAnnouncement, isGatheredSlot, stillWaiting } from "../../../domain/call.ts";
+import { callIn, gatheredIn, isAnnouncement, isGatheredSlot, shownCalls } from "../../../domain/call.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { channelText } from "../../../domain/text/text.ts";
 import { approvalCard } from "./approval-card.ts";
@@ -166,9 +166,7 @@ export function inChannel(slot: Slot): boolean {
 export function linkedCards(run: Run, slot: Slot): readonly MessageTs[] {
   if (slot === STOPPED) return namedByStop(run).named.flatMap(({ approval }) => cardOf(run, approval) ?? []);
   const several = gatheredIn(run, slot);
-  if (several === null) return [];
-  const named = several.over === true ? several.of : stillWaiting(several);
-  return named.flatMap(({ card }) => card ?? []);
+  return several === null ? [] : shownCalls(several).flatMap(({ card }) => card ?? []);
 }
 
 /**
