@@ -9,6 +9,7 @@ import { startWorld, type World } from "#sandbox/world/world.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { type Saying, says } from "../make/message-id.ts";
 import { launchChromium } from "../make/chromium.ts";
+import { PATIENT } from "../make/patient.ts";
 
 let folder: string;
 let world: World;
@@ -17,7 +18,11 @@ let browser: Browser;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "countersign-browser-"));
-  world = await startWorld({ tempo: 0.1, databaseUrl: `sqlite:${join(folder, "countersign.db")}` });
+  world = await startWorld({
+    tempo: 0.1,
+    databaseUrl: `sqlite:${join(folder, "countersign.db")}`,
+    slack: { timing: PATIENT },
+  });
   // The bot warns when it creates a key, so this test sets one.
   const AUDIT_KEY = randomBytes(32).toString("base64");
   bot = startBot({ ...world.env, AUDIT_KEY, POLL_MIN_MS: "50", POLL_MAX_MS: "500", LOG_LEVEL: "warn" });

@@ -19,6 +19,7 @@ import { openPostgres, POSTGRES } from "#src/adapters/store/postgres.ts";
 import { migrate, MIGRATIONS } from "#src/adapters/store/schema.ts";
 import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { PATIENT } from "../make/patient.ts";
 import { type PostgresServer, startPostgres } from "../make/postgres.ts";
 import { anApproval, anAuditEntry, aRun, CHANNEL, withApprovals } from "../make/run.ts";
 
@@ -92,8 +93,7 @@ async function installation(): Promise<void> {
 }
 
 test("cards and forms that are open during the move are decided afterwards, once each, in one audit", async () => {
-  // A process that has just started on a busy machine may need more than Slack's three seconds for its first submit.
-  const slack = { rateLimits: false, timing: { ackMs: 15_000, triggerMs: 15_000 } };
+  const slack = { rateLimits: false, timing: PATIENT };
   const world = await startWorld({ databaseUrl: `sqlite:${file}`, slack, tempo: 0 });
   const { workspace, acts } = world.slack;
   const block = (card: Message): string => card.blocks.find(({ type }) => type === "actions")?.block_id ?? "";

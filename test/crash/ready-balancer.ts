@@ -3,12 +3,14 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as later } from "node:timers/promises";
 import type { World } from "#sandbox/world/world.ts";
+import { PATIENT } from "../make/patient.ts";
 import { ana, opsAgents } from "../make/world.ts";
 
 /** docs/postgres.md asks for one check a second. */
 const ASKS_EVERY_MS = 1_000;
 const REQUEST_EVERY_MS = 50;
-const ANSWER_MS = 3_000;
+/** How long a request may take, as in the other tests. */
+const ANSWER_MS = PATIENT.ackMs;
 
 export type Knocking = {
   /** Ends the requests. Resolves to the number of requests and to the refusals. */

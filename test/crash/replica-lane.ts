@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { auditVerdict, openAuditFile, publicKeysFor } from "#src/cli/audit/inspect.ts";
 import type { Bot, Replica } from "#sandbox/bot/replicas.ts";
+import type { Timing } from "#sandbox/slack/slack-context.ts";
 import { startWorld, type World } from "#sandbox/world/world.ts";
 import type { PostgresServer } from "../make/postgres.ts";
 import { type Environment, FAST, type Lane, quiet } from "./lane.ts";
@@ -27,13 +28,15 @@ type Choices = {
   /** What `kill` does to the owner of the only unfinished run. */
   readonly strikes?: Strikes;
   readonly entrance?: "socket" | "http";
+  /** Slack's time limits. The default is its real ones, so that a late answer is a fault like any other. */
+  readonly timing?: Partial<Timing>;
   /** Further variables of each bot, or a function that changes its variables. */
   readonly env?: Environment | ((base: Environment) => Environment);
 };
 
 export async function startReplicaLane(
   server: Pick<PostgresServer, "database">,
-  { replicas, strikes = "kill", entrance = "socket", env = {} }: Choices,
+  { replicas, strikes = "kill", entrance = "socket", timing = {}, env = {} }: Choices,
 ): Promise<ReplicaLane> {
   const database = await server.database();
   const key = randomBytes(32).toString("base64");
@@ -45,7 +48,7 @@ export async function startReplicaLane(
     databaseUrl: database,
     tempo: 0,
     entrance,
-    slack: { rateLimits: false },
+    slack: { rateLimits: false, timing },
     bot: { env: changed, replicas },
   });
   const refused: string[] = [];
@@ -119,6 +122,14 @@ async function holderOf({ replicas }: Bot): Promise<Replica> {
   throw new Error("no replica, or more than one, owns the run");
 }
 
+/** Returns why the app did not get the newest of the payloads that were lost, and after how long. */
+function undelivered({ slack }: World): string {
+  const line = slack.traffic.lines().findLast(({ lost }) => lost);
+  return line === undefined
+    ? "delivered"
+    : `${line.refused} after ${line.ms} ms: ${JSON.stringify(line.detail)}`;
+}
+
 /** Returns the same world, but records acts that could not be delivered. */
 function noting(world: World, refused: string[]): World {
   const { acts } = world.slack;
@@ -128,7 +139,7 @@ function noting(world: World, refused: string[]): World {
   ) => {
     return async (...args: Args): Promise<Told> => {
       const delivery = await act(...args);
-      if (!delivery.ok) refused.push(`${what}: ${JSON.stringify(delivery)}`);
+      if (!delivery.ok) refused.push(`${what}: ${JSON.stringify(delivery)}, ${undelivered(world)}`);
       return delivery;
     };
   };

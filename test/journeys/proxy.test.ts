@@ -12,6 +12,7 @@ import { startWorld, type World } from "#sandbox/world/world.ts";
 import { makeAuthority, makeCertificate } from "../make/certificates.ts";
 import { accepted, createActing } from "../make/journey-acts.ts";
 import { createSight } from "../make/journey-sight.ts";
+import { PATIENT } from "../make/patient.ts";
 import { type Proxy, PROXY_PASSWORD, startProxy } from "../make/proxy.ts";
 import { ana, ben, opsAgents } from "../make/world.ts";
 
@@ -49,7 +50,11 @@ type Behind = { readonly world: World; readonly proxy: Proxy; readonly printed: 
 /** Starts a bot behind the proxy, and waits until it is ready. `env` returns additional variables. */
 async function startBehindProxy(env: (world: World) => { readonly [name: string]: string }): Promise<Behind> {
   const databaseUrl = `sqlite:${join(folder, `${Date.now()}.db`)}`;
-  const world = await startWorld({ databaseUrl, tempo: 0, slack: { publicUrl: `https://${SLACK}/` } });
+  const world = await startWorld({
+    databaseUrl,
+    tempo: 0,
+    slack: { publicUrl: `https://${SLACK}/`, timing: PATIENT },
+  });
   onTestFinished(() => world.stop());
   const ports = {
     [SLACK]: portOf(world.slack.url),

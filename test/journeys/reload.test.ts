@@ -7,6 +7,7 @@ import { describe, expect, type TestContext, test, vi } from "vitest";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import { startWorld } from "#sandbox/world/world.ts";
 import { eventually } from "../make/eventually.ts";
+import { PATIENT } from "../make/patient.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 /** The files are checked every two seconds, and must be unchanged for two checks (ms). */
@@ -18,7 +19,11 @@ async function startRunningBot({ onTestFinished }: TestContext, { hasSlack = tru
   const folder = mkdtempSync(join(tmpdir(), "countersign-reload-"));
   const write = (name: "key" | "policy.yaml", content: string): void =>
     writeFileSync(join(folder, name), content);
-  const world = await startWorld({ databaseUrl: `sqlite:${join(folder, "bot.db")}`, tempo: 0 });
+  const world = await startWorld({
+    databaseUrl: `sqlite:${join(folder, "bot.db")}`,
+    tempo: 0,
+    slack: { timing: PATIENT },
+  });
   write("key", `${world.service.apiKey}\n`);
   write("policy.yaml", RULES("first"));
   const { AGENT_API_KEY: _inFile, ...env } = world.env;

@@ -15,6 +15,7 @@ import { startWorld, type World, type WorldOptions } from "#sandbox/world/world.
 import { type Acting, createActing } from "./journey-acts.ts";
 import { expectNoCanary } from "./canary.ts";
 import { createSight, type Sight } from "./journey-sight.ts";
+import { PATIENT } from "./patient.ts";
 import { createDatabase, type WorldDatabase } from "./world-database.ts";
 
 // A journey takes many round trips, and some wait several seconds on purpose. Therefore journeys run concurrently.
@@ -32,12 +33,6 @@ export const releases = "C0RELEASES";
 export const payments = "C0PAYMENTS";
 /** A channel without Countersign. */
 export const random = "C0RANDOM";
-
-/**
- * Time limits of Slack (ms), which are 3 s in reality. Here, up to eight worlds share a process on a busy machine, so the app may answer
- * later. The kill tests use Slack's real limits, because their app runs in its own process.
- */
-const PATIENT = { ackMs: 15_000, triggerMs: 15_000 };
 
 export type Choices = {
   readonly entrance?: "socket" | "http";

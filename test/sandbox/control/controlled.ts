@@ -81,8 +81,3 @@ export async function startControlled(options: Partial<WorldOptions> = {}): Prom
 
 /** Settings that make the bot quick, for tests. */
 export const QUICK = { env: { LOG_LEVEL: "error", POLL_MIN_MS: "50", POLL_MAX_MS: "500" } };
-
-/**
- * How long Slack waits for the app (ms), instead of three seconds. A loaded machine may be slower. The benchmarks measure the real time.
- */
-export const PATIENT = { timing: { ackMs: 15_000, triggerMs: 15_000 } };

@@ -3,7 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { startPostgres } from "#sandbox/bot/own-postgres.ts";
-import { PATIENT, QUICK, startControlled } from "./controlled.ts";
+import { QUICK, startControlled } from "./controlled.ts";
+import { PATIENT } from "../../make/patient.ts";
 
 test("each request reaches a running replica, even after one has died", async ({ onTestFinished }) => {
   const postgres = await startPostgres(() => undefined);
@@ -12,7 +13,7 @@ test("each request reaches a running replica, even after one has died", async ({
   const { act, read, stop, world } = await startControlled({
     databaseUrl: postgres.url,
     entrance: "http",
-    slack: PATIENT,
+    slack: { timing: PATIENT },
     bot: { env, replicas: 2 },
   });
   onTestFinished(stop);

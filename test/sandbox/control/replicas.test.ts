@@ -3,7 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Postgres, startPostgres } from "#sandbox/bot/own-postgres.ts";
-import { type Controlled, PATIENT, QUICK, startControlled } from "./controlled.ts";
+import { type Controlled, QUICK, startControlled } from "./controlled.ts";
+import { PATIENT } from "../../make/patient.ts";
 
 let postgres: Postgres;
 let sandbox: Controlled;
@@ -14,7 +15,7 @@ beforeAll(async () => {
   const env = { ...QUICK.env, AUDIT_KEY: randomBytes(32).toString("base64") };
   sandbox = await startControlled({
     databaseUrl: postgres.url,
-    slack: PATIENT,
+    slack: { timing: PATIENT },
     bot: { env, replicas: 3, say: (words) => void printed.push(words) },
   });
   await sandbox.world.bot?.ready();

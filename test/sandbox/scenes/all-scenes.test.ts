@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { says } from "#sandbox/scenes/says.ts";
 import { allScenes } from "#sandbox/scenes/all-scenes.ts";
-import { type Controlled, PATIENT, QUICK, startControlled } from "../control/controlled.ts";
+import { type Controlled, QUICK, startControlled } from "../control/controlled.ts";
+import { PATIENT } from "../../make/patient.ts";
 
 let sandbox: Controlled;
 
 beforeAll(async () => {
-  sandbox = await startControlled({ bot: QUICK, slack: PATIENT });
+  sandbox = await startControlled({ bot: QUICK, slack: { timing: PATIENT } });
   await sandbox.world.bot?.ready();
 });
 afterAll(() => sandbox.stop());

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { startPostgres } from "#sandbox/bot/own-postgres.ts";
-import { PATIENT, QUICK, startControlled } from "../control/controlled.ts";
+import { QUICK, startControlled } from "../control/controlled.ts";
+import { PATIENT } from "../../make/patient.ts";
 
 test(
   "a replica dies with an unsent decision, another replica sends it once, and the sandbox is in order afterwards",
@@ -12,7 +13,7 @@ test(
     const env = { ...QUICK.env, AUDIT_KEY: randomBytes(32).toString("base64") };
     const { act, read, stop, world } = await startControlled({
       databaseUrl: postgres.url,
-      slack: PATIENT,
+      slack: { timing: PATIENT },
       bot: { env, replicas: 3 },
     });
     onTestFinished(stop);

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { PATIENT, QUICK, startControlled } from "../control/controlled.ts";
+import { QUICK, startControlled } from "../control/controlled.ts";
+import { PATIENT } from "../../make/patient.ts";
 
 test(
   "a storm of 50 approvals succeeds with the real bot, at the pace that Slack allows",
   { timeout: 400_000 },
   async ({ onTestFinished }) => {
-    const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: PATIENT });
+    const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: { timing: PATIENT } });
     onTestFinished(stop);
     await world.bot?.ready();
     await act("scene.play", { name: "storm" });
@@ -27,7 +28,7 @@ test(
 
 test("a storm fails if someone has to press again, and says so", async ({ onTestFinished }) => {
   // The test is about the second press, not about the three seconds.
-  const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: PATIENT });
+  const { act, read, stop, world } = await startControlled({ bot: QUICK, slack: { timing: PATIENT } });
   onTestFinished(stop);
   await world.bot?.ready();
   await act("scene.play", { name: "storm" });
