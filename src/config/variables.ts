@@ -135,7 +135,12 @@ export const variables = [
     "1000",
     "1000",
   ),
-  variable("POLL_MAX_MS", "longest interval between two polls of a run (ms)", "15000", "15000"),
+  variable(
+    "POLL_MAX_MS",
+    "longest interval between two polls of a run, unless it is missing or its polls fail (ms)",
+    "15000",
+    "15000",
+  ),
   variable("LOG_LEVEL", `how much Countersign logs: ${LOG_LEVELS.join(", ")}`, "info", "info"),
 ] as const;
 

@@ -48,7 +48,7 @@ export type UnreadableItem = {
 
 export type Ending = "succeeded" | "failed" | "canceled";
 
-/** Returns the status if it is terminal (INTERFACE.md §2). Any other word means that the run has not ended, so the result is null. */
+/** Returns the status if it is terminal (docs/agent-service.md). Any other word means that the run has not ended, so the result is null. */
 export function ending(status: string): Ending | null {
   return status === "succeeded" || status === "failed" || status === "canceled" ? status : null;
 }

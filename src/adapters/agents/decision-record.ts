@@ -1,4 +1,4 @@
-// Reads what the answer to a decision says about its outcome, in any field and however deeply nested. INTERFACE.md documents neither
+// Reads what the answer to a decision says about its outcome, in any field and however deeply nested. The service documents neither
 // the words of an approval's status nor an envelope, so every word that is not known to mean yes counts as a doubt.
 
 import type { Verdict } from "../../domain/approval.ts";

@@ -1,4 +1,4 @@
-// The words and field names with which services report the outcome of a decision. INTERFACE.md documents none of them.
+// The words and field names with which services report the outcome of a decision. The service documents none of them.
 
 import type { Verdict } from "../../domain/approval.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";

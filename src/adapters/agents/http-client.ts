@@ -191,7 +191,7 @@ const MAX_RETRY_AFTER_MS = 60 * 60_000;
 const Text = z.string().catch("");
 const nothing = { code: "", message: "" };
 
-/** The error record of INTERFACE.md §2, and the error formats of other frameworks. */
+/** The error record of docs/agent-service.md, and the error formats of other frameworks. */
 const ErrorBody = z.union([
   z.object({ error: z.object({ code: Text, message: Text }) }).transform(({ error }) => error),
   z.object({ error: z.string() }).transform(({ error }) => ({ code: "", message: error })),

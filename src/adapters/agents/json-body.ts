@@ -141,7 +141,7 @@ function endOfValue(text: string, from: number, seen: { stroke: number }): numbe
   return text.length;
 }
 
-// Splits the field `pending_approvals` into items. INTERFACE.md does not show its shape, so we accept a list, a record around lists,
+// Splits the field `pending_approvals` into items. The service does not document its shape, so we accept a list, a record around lists,
 // a record by id, or a single approval. Items may be unreadable.
 
 export type Listed = {

@@ -157,7 +157,7 @@ function isPast(value: Json, now: number): boolean {
   return time > 0 && time <= now + MAX_CLOCK_SKEW_MS;
 }
 
-/** ISO 8601 (INTERFACE.md §2). `Date.parse` also takes "pending 2" for a time. */
+/** ISO 8601 (docs/agent-service.md). `Date.parse` also takes "pending 2" for a time. */
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i;
 
 /** Milliseconds since 1970. NaN: not a time. */

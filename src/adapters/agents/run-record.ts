@@ -1,4 +1,4 @@
-// Reads a run of the service into a Snapshot. INTERFACE.md leaves much "not shown", so we accept whatever it does not forbid, and drop
+// Reads a run of the service into a Snapshot. The service leaves much undocumented, so we accept whatever it does not rule out, and drop
 // nothing that the service says about an approval. This runs on every poll, and takes a few microseconds.
 
 import { MAX_SERVICE_ID_CHARS, RunId } from "../../domain/ids.ts";
@@ -27,7 +27,7 @@ export function readRun(answer: Body, asked: RunId, looked: Looked): Result<Snap
   return err("it is about another run");
 }
 
-/** Reads the answer to `POST runs`. A missing status means `queued` (INTERFACE.md §4). */
+/** Reads the answer to `POST runs`. A missing status means `queued` (docs/agent-service.md). */
 export function readCreated(answer: Body, looked: Looked): Result<Snapshot, string> {
   return readRecord(answer, "queued", looked);
 }

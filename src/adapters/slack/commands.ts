@@ -282,7 +282,7 @@ function freezeState(freezes: readonly Freeze[], command: string): Message {
   const state =
     freezes.length === 0 ? ["Nothing is frozen here."] : freezes.map((held) => `🧊 ${freezeWords(held)}.`);
   const usage = [
-    `\`${command} freeze here <why>\` freezes this channel: no run starts and no approval is sent. Denials still are.`,
+    `\`${command} freeze here <why>\` freezes this channel: no run starts and no approval is sent. Denials are still sent.`,
     `\`${command} freeze everywhere <why>\` freezes every channel.`,
     `\`${command} freeze lift <why>\` lifts a freeze that another person made.`,
   ];

@@ -69,7 +69,8 @@ export const USAGE = `Usage:
       Lets approvals be sent again after the database was tampered with. /agent health shows the code. Stop the bot first,
       or use /agent audit acknowledge in Slack.
   npm run audit -- redact <digest> [--reason "why"]
-      Permanently erases the text stored under this digest. An entry records this; the audit stays intact. Stop the bot first.
+      Permanently erases the text stored under this digest. An entry records this; the audit stays intact. With SQLite,
+      stop the bot first.
 
 verify, export, show and report read DATABASE_URL, even while the bot runs, and change nothing. They take:
   --public-key KEY  check signatures with this key (32 bytes in base64) instead of AUDIT_KEY or the key beside the database.

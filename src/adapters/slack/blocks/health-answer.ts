@@ -11,7 +11,7 @@ import { count, duration, line, type Message, moment, plural, rich, span, untrus
 import { COMMAND } from "./receipts.ts";
 
 const SAYS_CHARS = 300;
-/** INTERFACE.md lists four endpoints. */
+/** The gateway documents four endpoints. */
 const MAX_ENDPOINTS = 20;
 
 export function healthReport(health: HealthAnswer, now: number, command: string = COMMAND): Message {

@@ -159,7 +159,7 @@ const CODE_CHARS = 120;
 type Fields = { readonly [field: string]: Json };
 type Failure = { readonly message: string; readonly code: string | null; readonly rest: Fields };
 
-/** Failure details or the reason for a cancellation: every field that INTERFACE.md does not document, except `created_at`. */
+/** Failure details or the reason for a cancellation: every field that the service does not document, except `created_at`. */
 function endedDetails({ extra, how }: Ended): Block[] {
   const { created_at: _known, ...fields } = extra;
   if (Object.keys(fields).length === 0)
@@ -186,9 +186,7 @@ function restBoxes(rest: Fields, room: number): ReturnType<typeof boxes> {
   return boxes(shortened(text.join("\n"), room, "masked"));
 }
 
-/**
- * Reads an error record (INTERFACE.md §2) from the field `error` or from the fields themselves. The message is empty if there is no record.
- */
+/** Reads an error record from the field `error`, or from the fields themselves. The message is empty if there is no record. */
 function failureIn(fields: Fields): Failure {
   const { error, ...others } = fields;
   if (error !== undefined && isRecord(error)) {

@@ -118,7 +118,7 @@ function statusAtService(run: Run): RunStatus {
     case "canceled":
       return { name: "canceled", icon: "⏹️", text: "Canceled" };
     default:
-      // INTERFACE.md does not list this state. We assume that the run is still working, and show the state's name.
+      // The service does not document this state. We assume that the run is still working, and show the state's name.
       return { name: "working", icon: "🔵", text: `Working (${oneLine(status, 60)})` };
   }
 }

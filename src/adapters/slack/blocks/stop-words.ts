@@ -1,4 +1,4 @@
-// What the thread's message about a stop says of the requests: how many denials the stop ordered, and of which requests. A denial is
+// What the thread's message about a stop says of the requests: how many requests the stop denies, and which. A denial is
 // called one only once the service has confirmed it.
 
 import type { RichTextSection } from "@slack/types";
@@ -43,7 +43,7 @@ function orderedWords(run: Run): string {
     notConfirmed === 0
       ? ""
       : `, and did not confirm ${count(notConfirmed)}. Look ${plural(notConfirmed, "it", "them")} up in the agent service`;
-  return `This stop ordered ${count(denied)} ${plural(denied, "denial")}. The service has confirmed ${count(confirmed)}${soFar}${rest}.`;
+  return `This stop denies ${count(denied)} ${plural(denied, "request")}. The service has confirmed ${count(confirmed)}${soFar}${rest}.`;
 }
 
 /** A stop does not deny a request again if the service refused that once. */

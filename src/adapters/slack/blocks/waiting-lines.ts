@@ -39,9 +39,9 @@ function stageLines(approval: Approval): readonly RichTextSection[] {
     if (stage === undefined) return [];
     const { decide, denyOnly } = rightsOfStage(stage.to ?? NO_ONE, rule);
     return [
-      ...stageLine("⏫ Escalated to ", decide, "who can decide too, ", at),
-      ...stageLine("⏫ Escalated to ", denyOnly, "who can deny it, ", at),
-      ...stageLine("📣 Called ", stage.call ?? NO_ONE, "", at),
+      ...stageLine("⏫ Escalated to ", decide, ", who can decide too, ", at),
+      ...stageLine("⏫ Escalated to ", denyOnly, ", who can deny it, ", at),
+      ...stageLine("📣 Called ", stage.call ?? NO_ONE, " ", at),
     ];
   });
 }
@@ -49,9 +49,7 @@ function stageLines(approval: Approval): readonly RichTextSection[] {
 /** Returns no line if the stage names no one. */
 function stageLine(title: string, who: NamedPeople, may: string, at: number): readonly RichTextSection[] {
   const names = namesOf(who);
-  return names.length === 0
-    ? []
-    : [line(span(title, { bold: true }), ...names, ...(may === "" ? [] : [span(may)]), moment(at))];
+  return names.length === 0 ? [] : [line(span(title, { bold: true }), ...names, span(may), moment(at))];
 }
 
 function namesOf({ users, groups, channels }: NamedPeople): readonly RichTextElement[] {
@@ -62,8 +60,8 @@ function namesOf({ users, groups, channels }: NamedPeople): readonly RichTextEle
   ];
   const more = names.length - MAX_NAMES;
   return [
-    ...names.slice(0, MAX_NAMES).flatMap((name) => [name, span(" ")]),
-    ...(more > 0 ? [span(`and ${more} more `)] : []),
+    ...names.slice(0, MAX_NAMES).flatMap((name, nth) => (nth === 0 ? [name] : [span(" "), name])),
+    ...(more > 0 ? [span(` and ${more} more`)] : []),
   ];
 }
 

@@ -97,6 +97,8 @@ function element(item: Item): string {
   switch (item["type"]) {
     case "user":
       return `@${text(item["user_id"])}`;
+    case "usergroup":
+      return `@${text(item["usergroup_id"])}`;
     case "channel":
       return `#${text(item["channel_id"])}`;
     case "date":
