@@ -2,7 +2,7 @@
 // extend its time if the rule allows that. A claim is visible, but does not change who may decide. authorization.ts says who may claim and
 // extend; question.ts has the questions to the requester.
 
-import { deadlineOf, endsUnder } from "./applied-rule.ts";
+import { endsUnder } from "./applied-rule.ts";
 import type { Approval } from "./approval.ts";
 import type { Refusal } from "./authorization.ts";
 import type { Context } from "./context.ts";
@@ -172,8 +172,7 @@ export function followUpRenderKey(approval: Approval): string {
   const { rule } = approval.appliedRule;
   const times = timesExtended(approval);
   const extended = times === 0 ? "" : ` extended ${times}, next ${nextExtension(approval, rule)}`;
-  const ends = asked + times === 0 ? "" : ` ends ${deadlineOf(approval)}`;
-  return `${claimed}${quiet}${questions}${extended}${ends}`;
+  return `${claimed}${quiet}${questions}${extended}`;
 }
 
 export const isFollowUpSlot = (slot: Slot): boolean => isQuestionSlot(slot) || isHandoverSlot(slot);

@@ -5,7 +5,7 @@ import { answeredBefore, type Approval, type Delivery, openDisputes } from "./ap
 import { brakeRenderKey, deniedByStop, namedByStop } from "./brake.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
-import { tooFewApprovers } from "./applied-rule.ts";
+import { deadlineOf, tooFewApprovers } from "./applied-rule.ts";
 import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handling.ts";
 import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
 import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
@@ -198,14 +198,16 @@ function stateRenderKey(run: Run, approval: Approval): string {
   }
 }
 
-/** Names the stages and pauses of the request, which also move its deadline. */
+/** Names the deadline of the request, its stages and its pauses. */
 function waitingRenderKey(approval: Approval): string {
-  const pauses = hasClock(approval.appliedRule.rule) ? (approval.followUp?.pauses ?? []) : [];
+  const { rule } = approval.appliedRule;
+  const ends = rule.expiry === null ? "" : ` ends ${deadlineOf(approval)} ${rule.expiry.outcome}`;
+  const pauses = hasClock(rule) ? (approval.followUp?.pauses ?? []) : [];
   const upTo = escalatedMs(approval);
   const paused = pauses.map(
     ({ why, from, until }) => `${why} ${(until ?? from) - from}${until === null ? "+" : ""}`,
   );
-  return `${upTo === 0 ? "" : ` stage ${upTo}`}${paused.length === 0 ? "" : ` paused ${paused.join(", ")}`}`;
+  return `${ends}${upTo === 0 ? "" : ` stage ${upTo}`}${paused.length === 0 ? "" : ` paused ${paused.join(", ")}`}`;
 }
 
 function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): string {
