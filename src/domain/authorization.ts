@@ -75,6 +75,8 @@ export type Refusal =
   | { readonly type: "form-changed" }
   /** Slack shows the card, but has not confirmed the post to us yet. */
   | { readonly type: "being-posted" }
+  /** Slack refused the file with the whole request, in these words. */
+  | { readonly type: "file-refused"; readonly words: string }
   /** The claim is another person's, or no person has claimed the request (null). */
   | { readonly type: "not-claimer"; readonly by: UserId | null }
   /** The request was handed over to this person, so they cannot hand it on. */

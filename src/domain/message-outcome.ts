@@ -27,6 +27,7 @@ export function applyUploadOutcome(
   const before: Upload = upload ?? PLANNED;
   switch (act) {
     case "upload":
+      if (before.type === "refused") return afterUploading(PLANNED, outcome, now);
       return before.type === "planned" ? afterUploading(before, outcome, now) : before;
     case "share":
       return before.type === "sharing" ? afterSharing(before, outcome, now) : before;
@@ -40,7 +41,7 @@ type UploadIn<Is extends Upload["type"]> = Extract<Upload, { type: Is }>;
 function afterUploading(before: UploadIn<"planned">, outcome: Outcome, now: number): Upload {
   if (outcome.type === "uploaded")
     return { type: "uploaded", ...uploadedFile(outcome), notBefore: 0, tries: 0 };
-  if (outcome.type === "refused") return { type: "refused", words: outcome.words };
+  if (outcome.type === "refused") return refusedFile(outcome.words, now);
   const tries = before.tries + 1;
   return { type: "planned", notBefore: now + backoffMs(tries, retryAfterOf(outcome)), tries };
 }
@@ -54,13 +55,19 @@ function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, now: number
     case "gone":
       return PLANNED;
     case "refused":
-      return { type: "refused", words: outcome.words };
+      return refusedFile(outcome.words, now);
     case "later":
       return { type: "uploaded", ...file, notBefore: now + backoffMs(tries, outcome.afterMs), tries };
     default:
       return { type: "unsure", ...file, lookAt: now + POST_LINGER_MS, tries };
   }
 }
+
+const refusedFile = (words: string, now: number): Upload => ({
+  type: "refused",
+  words,
+  retryAt: now + REFUSED_RETRY_MS,
+});
 
 function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, now: number): Upload {
   const tries = before.tries + 1;
@@ -76,7 +83,7 @@ function retryAfterOf(outcome: Outcome): number | null {
   return outcome.type === "later" ? outcome.afterMs : null;
 }
 
-// Messages that people deleted, and messages that a channel refused while the app was not in it.
+// Messages that people deleted, and messages and files that a channel refused while the app was not in it.
 
 /** Returns the messages that must not be missing, because only they show that something waits. */
 export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: MessageTs }[] {
@@ -101,11 +108,24 @@ export function markMaybeDeleted(run: Run, slot: Slot, ts: MessageTs, now: numbe
   return { ...run, posts: { ...run.posts, [slot]: { type: "unsure", lookAt: now, tries: 1 } } };
 }
 
-/** Makes refused messages due now, because the channel may accept them again. Returns the same object if nothing changes. */
+/** Makes refused messages and files due now, because the channel may accept them again. Returns the same object if nothing changes. */
 export function afterRejoining(run: Run, now: number): Run {
-  const posts = Object.entries(run.posts).map(([slot, post]) => [slot, withRetryDue(post, now)] as const);
-  const isUnchanged = posts.every(([slot, post]) => post === run.posts[slot]);
-  return isUnchanged ? run : { ...run, posts: Object.fromEntries(posts) };
+  const posts = changed(run.posts, (post) => withRetryDue(post, now));
+  const uploads = changed(run.uploads, (upload) => withUploadDue(upload, now));
+  return posts === run.posts && uploads === run.uploads ? run : { ...run, posts, uploads };
+}
+
+type BySlot<Value> = { readonly [slot: Slot]: Value };
+
+/** Returns the same object if nothing changes. */
+function changed<Value>(before: BySlot<Value>, change: (value: Value) => Value): BySlot<Value> {
+  const after = Object.entries(before).map(([slot, value]) => [slot, change(value)] as const);
+  return after.every(([slot, value]) => value === before[slot]) ? before : Object.fromEntries(after);
+}
+
+function withUploadDue(upload: Upload, now: number): Upload {
+  if (upload.type !== "refused" || (upload.retryAt ?? now) <= now) return upload;
+  return { ...upload, retryAt: now };
 }
 
 function withRetryDue(post: PostedMessage, now: number): PostedMessage {

@@ -42,7 +42,8 @@ export type Upload =
   | (UploadedFile & { readonly type: "sharing"; readonly at: number; readonly tries: number })
   | (UploadedFile & { readonly type: "unsure"; readonly lookAt: number; readonly tries: number })
   | (UploadedFile & { readonly type: "up" })
-  | { readonly type: "refused"; readonly words: string };
+  /** `retryAt`: when the file of a request is tried again (monotonic). Absent in documents of earlier versions, which means at once. */
+  | { readonly type: "refused"; readonly words: string; readonly retryAt?: number };
 
 /** How long a request whose answer was lost may still arrive (ms). Our estimate: one or two TCP retransmissions. */
 export const POST_LINGER_MS = 4_000;

@@ -158,7 +158,11 @@ function dueFiles(run: Run, now: number): Due[] {
   const requests = run.approvals
     .filter((approval) => approval.state.type === "pending" && needsFile(approval.request))
     .map((approval) => dueUpload(requestSlot(approval), run.uploads[requestSlot(approval)], now));
-  const output = run.posts[OUTCOME]?.type === "up" && (run.seen?.ended?.asFile ?? false);
+  // Without its file, a request cannot be decided here. A refused output is not tried again: its message says that the service has it.
+  const output =
+    run.posts[OUTCOME]?.type === "up" &&
+    run.seen?.ended?.asFile === true &&
+    run.uploads[OUTPUT]?.type !== "refused";
   return output ? [...requests, dueUpload(OUTPUT, run.uploads[OUTPUT], now)] : requests;
 }
 
@@ -172,9 +176,10 @@ function dueUpload(slot: Slot, upload: Upload | undefined, now: number): Due {
       return due({ type: "share", slot }, upload.notBefore, now);
     case "unsure":
       return due({ type: "find-file", slot }, upload.lookAt, now);
+    case "refused":
+      return due({ type: "upload", slot }, upload.retryAt ?? 0, now);
     case "sharing":
     case "up":
-    case "refused":
       return NOTHING;
   }
 }

@@ -161,20 +161,15 @@ function factsOf(run: Run, now: number): RunFacts | null {
   });
   const doubts = [...new Set(unsettledCalls(run).flatMap(({ call }) => call.within ?? []))];
   const open = gathered.filter(({ over }) => over !== true);
-  const pending = run.approvals.filter(({ state }) => state.type === "pending").map(({ id }) => id);
-  if (calls.length + doubts.length + open.length + pending.length === 0) return null;
+  const pending = pendingIn(run);
+  if (calls.length + doubts.length + open.length + pending.size === 0) return null;
   const canCarry = run.posts[OPENING]?.type === "up";
-  return {
-    key,
-    channel,
-    canCarry,
-    joinsFrom: canJoinReminderFrom(run),
-    calls,
-    doubts,
-    open,
-    pending: new Set(pending),
-  };
+  const joinsFrom = canJoinReminderFrom(run);
+  return { key, channel, canCarry, joinsFrom, calls, doubts, open, pending };
 }
+
+const pendingIn = ({ approvals }: Run): ReadonlySet<ApprovalId> =>
+  new Set(approvals.filter(({ state }) => state.type === "pending").map(({ id }) => id));
 
 /** Settles the calls that a crash, or a failure of the store, has left between two steps of `sendTogether`. */
 async function settle(deps: Deps, { key, doubts }: RunFacts): Promise<void> {
@@ -272,13 +267,27 @@ const newestSince = ({ gathered = [] }: Run): number => Math.max(0, ...gathered.
  * Counts the requests of each gathered message that still wait. The message ends with the last of them. A message that says that the time
  * is over ends at once: it stays true.
  */
-async function countWaiting({ change }: Deps, runs: readonly RunFacts[]): Promise<void> {
-  const isWaiting = ({ run, approval }: Gathered["of"][number]): boolean =>
-    runs.find(({ key }) => key === run)?.pending.has(approval) === true;
+async function countWaiting(deps: Deps, runs: readonly RunFacts[]): Promise<void> {
+  const pending = new Map(runs.map((each) => [each.key, each.pending]));
   for (const { key, open } of runs)
     for (const { since, says, of } of open) {
-      const waits = says === "over" ? () => false : isWaiting;
+      if (says !== "over") await readUnknown(deps, pending, of);
+      const waits = ({ run, approval }: GatheredCall): boolean =>
+        says !== "over" && pending.get(run)?.has(approval) === true;
       if (of.some((each) => waits(each) === (each.done === true)))
-        await change(key, (run) => markWaiting(run, since, waits));
+        await deps.change(key, (run) => markWaiting(run, since, waits));
     }
+}
+
+/** Reads the runs of these calls that are not known. They are over, or this process has only begun to take over the channel. */
+async function readUnknown(
+  { store }: Deps,
+  pending: Map<RunKey, ReadonlySet<ApprovalId>>,
+  calls: readonly GatheredCall[],
+): Promise<void> {
+  for (const { run: key, done } of calls) {
+    if (done === true || pending.has(key)) continue;
+    const stored = await nullIfUnreadable(store.load(key));
+    pending.set(key, stored === null ? new Set() : pendingIn(stored.run));
+  }
 }

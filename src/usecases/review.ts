@@ -7,7 +7,6 @@ import type { Refusal } from "../domain/authorization.ts";
 import { Nonce, parsed } from "../domain/ids.ts";
 import { groupAround, needsOwnForm, type QueueItem, type ReviewGroup } from "../domain/queue.ts";
 import { shownQuestion } from "../domain/question.ts";
-import { fileState } from "../domain/render-key.ts";
 import { ok, type Result } from "../domain/result.ts";
 import { contextBehind } from "../domain/run-context.ts";
 import { findApproval, requestSlot, type Run } from "../domain/run.ts";
@@ -114,21 +113,23 @@ async function openOne(
   const found = await findReviewed(deps, "one", by, value);
   if (found === null) return refused(deps, UNKNOWN, by, { step: "click" });
   const { run, approval } = found;
-  if (isFileMissing(run, approval)) {
+  const refusal = refusalWithoutFile(run, approval);
+  if (refusal !== null) {
     const attempt = { step: "click", approval: approval.id, saw: approval.request } as const;
-    return refused(deps, { refusal: { type: "being-posted" }, run }, by, attempt);
+    return refused(deps, { refusal, run }, by, attempt);
   }
   // The form shows the current request, so it is for the newest version of the card, whichever version the queue showed.
   return openFormForCard(deps, { run, approval, version: approval.version }, by, "choose");
 }
 
-/** Returns whether the file with the whole request is not attached yet. The card has no buttons then either. */
-function isFileMissing(run: Run, approval: Approval): boolean {
-  return (
-    approval.state.type === "pending" &&
-    needsFile(approval.request) &&
-    fileState(run, requestSlot(approval)) !== "there"
-  );
+/** While the file with the whole request is not attached, the card has no buttons either. */
+function refusalWithoutFile(run: Run, approval: Approval): Refusal | null {
+  if (approval.state.type !== "pending" || !needsFile(approval.request)) return null;
+  const upload = run.uploads[requestSlot(approval)];
+  if (upload?.type === "up") return null;
+  return upload?.type === "refused"
+    ? { type: "file-refused", words: upload.words }
+    : { type: "being-posted" };
 }
 
 async function openSeveral(

@@ -58,12 +58,15 @@ describe("a file", () => {
     [{ ...file, type: "unsure", lookAt: NOON + 1, tries: 1 }, null],
     [{ ...file, type: "sharing", at: NOON, tries: 1 }, null],
     [{ ...file, type: "up" }, null],
-    [{ type: "refused", words: "no" }, null],
+    [{ type: "refused", words: "no" }, "upload"],
+    [{ type: "refused", words: "no", retryAt: NOON }, "upload"],
+    [{ type: "refused", words: "no", retryAt: NOON + 1 }, null],
   ])("of a request, %o: next is %s", (upload, act) => {
     const with_: Run = { ...run, uploads: upload === undefined ? {} : { [slot]: upload } };
     const acts = dueOf(with_).filter((each) => each.endsWith(` ${slot}`));
     expect(acts).toEqual(act === null ? [] : [`${act} ${slot}`]);
-    const waits = upload !== undefined && ("notBefore" in upload || "lookAt" in upload) && act === null;
+    const timed = ["notBefore", "lookAt", "retryAt"].some((name) => name in (upload ?? {}));
+    const waits = timed && act === null;
     expect(!waits || reconcile(with_, NOON).wakeAt === NOON + 1).toBe(true);
   });
 
@@ -79,6 +82,8 @@ describe("a file", () => {
     const uploads = (of: Run): string[] => dueOf(of).filter((each) => each === `upload ${OUTPUT}`);
     expect(uploads(ended("x".repeat(9_000)))).toHaveLength(1);
     expect(uploads(ended("short"))).toEqual([]);
+    const refused = { [OUTPUT]: { type: "refused", words: "no" } } as const;
+    expect(uploads({ ...ended("x".repeat(9_000)), uploads: refused })).toEqual([]);
     expect(uploads({ ...ended("x".repeat(9_000)), posts: { [OPENING]: up() } })).toEqual([]);
     // The run was not started, or the outcome message belongs to an older outcome.
     const posts = { [OPENING]: up(), [OUTCOME]: up() };

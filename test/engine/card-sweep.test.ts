@@ -184,3 +184,38 @@ test("a message that a channel refused is posted as soon as the app is let in ag
   await bench.clock.rest();
   expect(cards()).toHaveLength(1);
 });
+
+describe("the file of a request that Slack refused", () => {
+  /** A request that is too long for a form, and whose file Slack refuses with this code. */
+  async function refusedFile(code: string) {
+    const bench = await createBench();
+    const upload = bench.chat.upload.bind(bench.chat);
+    const refusal = failure(code, { retry: "never" });
+    bench.chat.upload = () => Promise.reject(refusal);
+    const id = aRunId();
+    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+    bench.agents.pending.set(id, [{ id: "apr_1", content: { plan: "a step of the plan ".repeat(3_000) } }]);
+    await bench.clock.pass(20_000);
+    const file = async () => Object.values((await bench.run(id)).uploads)[0]?.type;
+    expect(await file()).toBe("refused");
+    return { bench, file, accept: () => void (bench.chat.upload = upload) };
+  }
+
+  test("is attached as soon as the app is let in again", async () => {
+    const { bench, file, accept } = await refusedFile("not_in_channel");
+    accept();
+    const joined = bench.flow.cards.appJoined(CHANNEL);
+    await bench.clock.pass(1_000);
+    await joined;
+    expect(await file()).toBe("up");
+  });
+
+  test("is attached within five minutes after Slack would accept it", async () => {
+    const { bench, file, accept } = await refusedFile("storage_limit_reached");
+    await bench.clock.pass(20 * MINUTE);
+    expect(await file()).toBe("refused");
+    accept();
+    await bench.clock.pass(5 * MINUTE);
+    expect(await file()).toBe("up");
+  });
+});

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { createGatherCalls } from "#src/engine/gather-calls.ts";
 import { callSlot, callsOf, gatheredSlots, joinCalls } from "#src/domain/call.ts";
 import type { RunId, RunKey } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
@@ -9,6 +10,7 @@ import { renderKey } from "#src/domain/render-key.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";
+import { quietLog } from "../make/quiet.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 
@@ -90,6 +92,37 @@ describe("waiting requests of a channel", () => {
       "⏰ 1 of 3 requests still waits for a decision here (1 named)",
       "3 requests waited here. Their cards show where they stand. (3 named)",
     ]);
+  });
+
+  test("keep their reminder while a process that has just taken over the channel does not know all of them yet", async () => {
+    const { bench, ids } = await waiting(3);
+    await bench.clock.pass(16 * MIN);
+    const runs = await Promise.all(ids.map((id) => bench.run(id)));
+    const carrier = runs.find(({ gathered = [] }) => gathered.length > 0);
+    if (carrier === undefined) throw new Error("no run carries the reminder");
+    const held = new Map(runs.map((run) => [run.key, run]));
+    const gather = createGatherCalls({
+      store: { ...bench.store, eachRun: () => Promise.resolve() },
+      engine: { holdsShard: () => true },
+      change: (key, apply) => {
+        const run = held.get(key);
+        if (run === undefined) return Promise.resolve(null);
+        const next = apply(run);
+        const changed = "sideWrites" in next ? next.run : next;
+        held.set(key, changed);
+        return Promise.resolve(changed);
+      },
+      clock: bench.clock,
+      log: quietLog([], []),
+    });
+    // Its own request is decided.
+    gather.noteRun({ ...carrier, approvals: [] });
+    gather.start();
+    await bench.clock.pass(15_000);
+    await gather.stop();
+    const [message] = held.get(carrier.key)?.gathered ?? [];
+    expect(message).not.toHaveProperty("over");
+    expect(message?.of.filter(({ done }) => done === true).map(({ run }) => run)).toEqual([carrier.key]);
   });
 
   test("are named with their cards, at most five of them, also once the time is up or none of them waits", async () => {

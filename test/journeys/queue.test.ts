@@ -125,6 +125,15 @@ const verdictCount = (form: OpenView): number =>
   form.view.blocks.filter((each) => String(each.block_id).startsWith("verdict:")).length;
 
 describe.concurrent("Review", () => {
+  test("of a request whose file Slack refused says why no one can decide it here", async (context) => {
+    const world = await aWorld(context, { troubled: true });
+    world.slack.faults.next("files.getUploadURLExternal", { error: "storage_limit_reached" });
+    const { card } = await world.asking(ana, opsAgents, "huge request");
+    await world.becomes(card, "request:file-refused", "storage_limit_reached");
+    const told = await reviewAtHome(world, ben, "refusal:file-refused", "queue_review");
+    expect(modalText(told)).toContain("storage_limit_reached");
+  });
+
   test("on Home opens the form, in which the person chooses a verdict", async (context) => {
     const world = await aWorld(context);
     const { card } = await world.asking(ana, opsAgents, TASK);

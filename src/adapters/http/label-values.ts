@@ -62,6 +62,7 @@ const DECISION_REFUSALS: { readonly [Type in Refusal["type"]]: true } = {
   unknown: true,
   "form-changed": true,
   "being-posted": true,
+  "file-refused": true,
   "not-claimer": true,
   "handed-over-before": true,
   "cannot-take-over": true,

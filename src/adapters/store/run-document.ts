@@ -133,7 +133,7 @@ const upload = tagged<Upload>({
   sharing: { ...file, at: number, tries: number },
   unsure: { ...file, lookAt: number, tries: number },
   up: file,
-  refused: { words: text },
+  refused: { words: text, retryAt: optional(number) },
 });
 
 const aboutDecision = { approval: approvalId, words: text };

@@ -67,6 +67,8 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `An approval from ${escaped(oneLine(partsInWords(refusal.missing), PARTS_CHARS))} is missing, and yours can't count for it. Nothing was sent. You can still deny it.`;
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
+    case "file-refused":
+      return `The file with the whole request could not be attached (${escaped(refusal.words)}), so it can't be decided here yet. Nothing was sent. Countersign tries again every five minutes. If it can't wait, decide it at the service.`;
     case "not-all-shown":
       return `${beyondForm(refusal.fields)} Nothing was sent.`;
     case "already-decided":
@@ -204,6 +206,7 @@ const TITLES = {
   unknown: "Out of date",
   "form-changed": "This form is not valid",
   "being-posted": "Try again in a moment",
+  "file-refused": "Can't be decided here",
   "verdict-needed": "Approve or deny?",
   "reason-needed": "Reason needed",
   "reason-too-short": "Reason too short",
