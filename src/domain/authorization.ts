@@ -101,9 +101,7 @@ export type Refusal =
   | { readonly type: "verdict-needed" }
   | ReasonRefusal;
 
-/**
- * What is wrong with a reason. `verdict` is absent for a denial. `missingWord`: the word that the person must type too, if they did not.
- */
+/** What is wrong with a reason. `verdict` is absent for a denial. `missingWord`: the word that the person still has to type. */
 export type ReasonRefusal = { readonly missingWord?: string } & (
   | { readonly type: "reason-needed"; readonly verdict?: "approve" }
   | { readonly type: "reason-too-short"; readonly chars: number; readonly fewest: number }

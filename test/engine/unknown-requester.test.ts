@@ -189,25 +189,6 @@ describe("a rule that may apply only because Slack has not answered", () => {
     expect(shown).toEqual(run.approvals.map(({ since }) => since + 24 * 60 * MIN));
   });
 
-  test("sets the deadline on the card once Slack has answered that it does apply", async () => {
-    const bench = await createBench();
-    bench.policy = aPolicy(team(60), others);
-    bench.people.ownSets = new Map([[REQUESTER, new Set([PAY])]]);
-    const answerAgain = failsFor(bench, () => true);
-    const { id } = await bench.withCard();
-    const drawn: (number | null)[] = [];
-    const { update } = bench.chat;
-    bench.chat.update = (run, ...rest) => {
-      drawn.push(...run.approvals.map(deadlineOf));
-      return update(run, ...rest);
-    };
-    await bench.clock.pass(10 * MIN);
-    answerAgain();
-    await bench.clock.pass(6 * MIN);
-    const [approval] = (await bench.run(id)).approvals;
-    expect(drawn.at(-1)).toBe((approval?.since ?? 0) + 60 * MIN);
-  });
-
   test("expires the request when Slack has answered that it does apply", async () => {
     const bench = await createBench();
     bench.policy = aPolicy(team(10), others);
