@@ -110,15 +110,15 @@ export function markMaybeDeleted(run: Run, slot: Slot, ts: MessageTs, now: numbe
 
 /** Makes refused messages and files due now, because the channel may accept them again. Returns the same object if nothing changes. */
 export function afterRejoining(run: Run, now: number): Run {
-  const posts = changed(run.posts, (post) => withRetryDue(post, now));
-  const uploads = changed(run.uploads, (upload) => withUploadDue(upload, now));
+  const posts = mapSlots(run.posts, (post) => withRetryDue(post, now));
+  const uploads = mapSlots(run.uploads, (upload) => withUploadDue(upload, now));
   return posts === run.posts && uploads === run.uploads ? run : { ...run, posts, uploads };
 }
 
 type BySlot<Value> = { readonly [slot: Slot]: Value };
 
 /** Returns the same object if nothing changes. */
-function changed<Value>(before: BySlot<Value>, change: (value: Value) => Value): BySlot<Value> {
+function mapSlots<Value>(before: BySlot<Value>, change: (value: Value) => Value): BySlot<Value> {
   const after = Object.entries(before).map(([slot, value]) => [slot, change(value)] as const);
   return after.every(([slot, value]) => value === before[slot]) ? before : Object.fromEntries(after);
 }
