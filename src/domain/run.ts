@@ -11,6 +11,16 @@ import type { PostedMessage, Upload } from "./posted-message.ts";
 import type { Absence, Ending, Unreadable } from "./snapshot.ts";
 import { isBlank } from "./text/text.ts";
 
+/** A long outage of the service. Times are wall clock. */
+export type Outage = {
+  readonly since: number;
+  readonly why: string;
+  /** Null while it lasts. */
+  readonly until: number | null;
+  /** The service had not answered at `until`: Countersign stopped asking it then, because its runs were no longer watched. */
+  readonly unchecked?: true;
+};
+
 /** Everything we remember about a run. It is one value, loaded and saved as a whole. */
 export type Run = {
   readonly key: RunKey;
@@ -34,8 +44,8 @@ export type Run = {
   readonly posts: { readonly [slot: Slot]: PostedMessage };
   readonly uploads: { readonly [slot: Slot]: Upload };
   readonly notices: readonly PrivateNotice[];
-  /** The notice that the service is down, if this run carries it for its channel. `until` is null while the outage lasts. */
-  readonly outage: { readonly since: number; readonly why: string; readonly until: number | null } | null;
+  /** The notice that the service is down, if this run carries it for its channel. */
+  readonly outage: Outage | null;
   /** The notice of many requests at once. Absent if this run has never carried it for its channel. */
   readonly storm?: Storm;
   /** Messages that combine several calls of the channel, oldest first. Absent if this run has never carried one. */

@@ -1,7 +1,7 @@
-// Posts one notice in each channel when the service has been unreachable for long, and says in it when the service is back.
+// Posts one notice in each channel when the service has been unreachable for long, and another when it is back or no longer asked.
 
 import { type ChannelId, type RunKey, SHARDS } from "../domain/ids.ts";
-import type { Run } from "../domain/run.ts";
+import { isWatched, type Outage, type Run } from "../domain/run.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
@@ -35,12 +35,15 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
 
   async function check(): Promise<void> {
     const state = deps.guard.state();
-    if (state.type === "unknown") return;
+    // The replica that held these shards before may have announced an outage that only it noticed.
+    if (hasGainedShards()) isAnnounced = null;
+    if (state.type === "unknown") {
+      if (isAnnounced !== false && (await announceUnchecked(deps))) isAnnounced = false;
+      return;
+    }
     const down = downOf(state);
     const isLongOutage = isLong(down, deps.clock);
     deps.metrics.outage(isLongOutage);
-    // The replica that held these shards before may have announced an outage that only it noticed.
-    if (hasGainedShards()) isAnnounced = null;
     if (state.type === "answers" && isAnnounced !== false) {
       isAnnounced = null;
       if (!(await announceRecovery(deps))) return;
@@ -117,16 +120,41 @@ const isOpen = ({ outage }: Run): boolean => outage !== null && outage.until ===
 
 /** Resolves to false if the end of the outage could not be stored for every notice. */
 async function announceRecovery(deps: Deps): Promise<boolean> {
-  const { change, clock, log } = deps;
   const open: RunKey[] = [];
   await eachHeldRun(deps, "unfinished", (run) => void (isOpen(run) && open.push(run.key)));
-  if (open.length > 0) log.info({ notices: open.length }, "the agent service is back");
+  if (open.length > 0) deps.log.info({ notices: open.length }, "the agent service is back");
+  return endNotices(deps, open, {});
+}
+
+/**
+ * Ends the notices because no run is watched any more, so nobody would see the service come back. Resolves to false if a run is watched
+ * after all, and was only not asked about yet, or if the end could not be stored for every notice.
+ */
+async function announceUnchecked(deps: Deps): Promise<boolean> {
+  const open: RunKey[] = [];
+  let isAnyWatched = false;
+  await eachHeldRun(deps, "unfinished", (run) => {
+    if (isOpen(run)) open.push(run.key);
+    isAnyWatched ||= isWatched(run);
+  });
+  if (isAnyWatched) return false;
+  if (open.length > 0)
+    deps.log.warn({ notices: open.length }, "no run is watched, so the service is not asked");
+  return endNotices(deps, open, { unchecked: true });
+}
+
+/** Resolves to false if the end could not be stored for every notice. */
+async function endNotices(
+  { change, clock }: Deps,
+  keys: readonly RunKey[],
+  how: Pick<Outage, "unchecked">,
+): Promise<boolean> {
   let allStored = true;
-  for (const key of open) {
+  for (const key of keys) {
     const saved = await change(key, (run) =>
       run.outage === null || run.outage.until !== null
         ? run
-        : { ...run, outage: { ...run.outage, until: clock.now() } },
+        : { ...run, outage: { ...run.outage, until: clock.now(), ...how } },
     );
     allStored &&= saved !== null;
   }

@@ -144,6 +144,33 @@ describe("an outage of the service", () => {
     expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
   });
 
+  test.each(["in the same process", "after a restart"])(
+    "ends as unchecked, %s, when the last watched run is no longer watched",
+    async (where) => {
+      const bench = await createBench();
+      const id = await adopt(bench, CHANNEL);
+      away(bench);
+      await pass(bench.clock, 2 * 60_000);
+      const by = { team: TEAM, user: REQUESTER, channel: CHANNEL };
+      expect((await bench.flow.adoptRun.unwatch(by, id)).ok).toBe(true);
+      if (where === "after a restart") await bench.restart();
+      await pass(bench.clock, 30_000);
+      expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
+      expect((await bench.run(id)).outage).toMatchObject({ unchecked: true });
+    },
+  );
+
+  test("does not end while a process that has just started has asked about no run yet", async () => {
+    const bench = await createBench();
+    const id = await adopt(bench, CHANNEL);
+    away(bench);
+    await pass(bench.clock, 2 * 60_000);
+    bench.agents.beforeLook = () => new Promise(() => undefined);
+    await bench.restart();
+    await pass(bench.clock, 20_000);
+    expect((await bench.run(id)).outage).toMatchObject({ until: null });
+  });
+
   test("that another replica announced ends here, once this process follows its channel", async () => {
     const clock = createHandClock();
     const announced = aWatchedRun(aRunId());

@@ -17,6 +17,7 @@ import type { NoticeContent, PrivateNotice } from "../../domain/notice.ts";
 import type {
   Creation,
   Ended,
+  Outage,
   RequesterGroups,
   Run,
   Seen,
@@ -191,7 +192,7 @@ export const runDocument: Doc<Run> = record<Run>({
   uploads: orElse(byName(upload), {}),
   notices: orElse(list(privateNotice), []),
   outage: orElse(
-    orNull(record<NonNullable<Run["outage"]>>({ since: number, why: text, until: orNull(number) })),
+    orNull(record<Outage>({ since: number, why: text, until: orNull(number), unchecked: optional(yes) })),
     null,
   ),
   gathered: optional(list(gathered)),

@@ -146,9 +146,13 @@ function serviceDown(run: Run): Message {
 }
 
 function serviceBack(run: Run): Message {
+  if (run.outage?.unchecked === true) return oneSentence("thread:service-unchecked", UNCHECKED);
   const away = duration((run.outage?.until ?? 0) - (run.outage?.since ?? 0));
   return oneSentence("thread:service-back", `The agent service answers again after ${away}.`);
 }
+
+const UNCHECKED =
+  "The agent service had not answered when Countersign stopped asking: the runs that it asked about are no longer watched.";
 
 /** Whether the message is posted in the channel itself. All others are replies in the run's thread. */
 export function inChannel(slot: Slot): boolean {

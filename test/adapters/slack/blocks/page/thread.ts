@@ -199,6 +199,7 @@ const AWAY: Run = {
     until: NOON + 200_000,
   },
 };
+const NOT_ASKED: Run = { ...AWAY, outage: { since: NOON, why: "", until: NOON + 200_000, unchecked: true } };
 const known = (watch: Watch, run: Run = CREATED): Example => ({
   when: "",
   drawn: messageIn({ ...run, watch }, MISSING, DEPLOYMENT),
@@ -245,6 +246,7 @@ export const NOTICES_IN_THREAD: Record<
   "thread:tampered": [known({ type: "tampered", at: NOON })],
   "thread:service-down": one(messageIn(AWAY, `${DOWN} ${NOON}`, DEPLOYMENT)),
   "thread:service-back": one(messageIn(AWAY, `${BACK} ${NOON}`, DEPLOYMENT)),
+  "thread:service-unchecked": one(messageIn(NOT_ASKED, `${BACK} ${NOON}`, DEPLOYMENT)),
   "thread:storm": [
     { when: "", drawn: messageIn(stormy(41), `storm ${NOON}`, DEPLOYMENT) },
     { when: "one is left", drawn: messageIn(stormy(1), `storm ${NOON}`, DEPLOYMENT) },
