@@ -35,15 +35,23 @@ export async function examineServer(url: string): Promise<ServerState> {
   }
 }
 
-/** Finds settings under which the server acknowledges writes before they are on its disk. A compatible server may not know these settings. */
+/**
+ * Finds settings under which the server acknowledges writes before they are on its disk, or before its synchronous standby has them. A
+ * compatible server may not know these settings.
+ */
 async function durabilityFaults(db: Database): Promise<string[]> {
-  const asked = ["fsync", "full_page_writes", "synchronous_commit"];
+  const asked = ["fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names"];
   const values = sql.join(asked.map((name) => sql`(${name}::text, current_setting(${name}::text, true))`));
   const { rows } = await sql<{ name: string; value: string | null }>`
     select name, value from (values ${values}) as setting (name, value)`.execute(db);
-  return rows
-    .filter(({ value }) => value === "off")
-    .map(({ name }) => `the server acknowledges what is not on its disk yet (${name} = off)`);
+  const setting = new Map(rows.map(({ name, value }) => [name, value ?? ""]));
+  const faults = asked
+    .filter((name) => setting.get(name) === "off")
+    .map((name) => `the server acknowledges what is not on its disk yet (${name} = off)`);
+  const hasStandby = (setting.get("synchronous_standby_names") ?? "") !== "";
+  return hasStandby && setting.get("synchronous_commit") === "local"
+    ? [...faults, "the server acknowledges what its standby does not have yet (synchronous_commit = local)"]
+    : faults;
 }
 
 async function accessFaults(db: Database, type: ServerState["type"]): Promise<string[]> {

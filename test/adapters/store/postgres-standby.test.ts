@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { examineServer } from "#src/adapters/store/examine-server.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import type { RunKey } from "#src/domain/ids.ts";
 import { PortError } from "#src/ports.ts";
@@ -68,4 +69,15 @@ test("a standby that takes over has every run and every entry that was acknowled
   expect(lost).toEqual([]);
   expect((await store.auditHead())?.seq).toBeGreaterThanOrEqual(acknowledged.length);
   expect(await store.walkAudit()).toBeNull();
+});
+
+test("a primary that does not wait for its standby is found", async () => {
+  const primary = await startPostgres();
+  onTestFinished(() => primary.stop());
+  const url = await primary.database();
+  await primary.run(url, `alter database ${new URL(url).pathname.slice(1)} set synchronous_commit = local`);
+  const { faults } = await examineServer(url);
+  await primary.run(url, "alter system set synchronous_standby_names = '*'");
+  await primary.run(url, "select pg_reload_conf()");
+  await expect.poll(async () => (await examineServer(url)).faults).toHaveLength(faults.length + 1);
 });
