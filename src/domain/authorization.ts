@@ -29,11 +29,10 @@ export type Person = {
   readonly memberOf?: ReadonlyMap<GroupId | ChannelId, boolean>;
 };
 
-/** `at`: when the service confirmed it (ms since 1970), or null. */
+/** `at`: when the service confirmed it (ms since 1970), or null. "counts": the approval still counts, and waits for others. */
 export type NoLongerHeld =
   | { readonly type: "sent"; readonly at: number | null }
-  | { readonly type: "due" }
-  | { readonly type: "denied" };
+  | { readonly type: "due" | "denied" | "counts" };
 
 /** An expected "no", with its evidence. The words for each are in `adapters/slack/blocks/refusal-words.ts`. */
 export type Refusal =

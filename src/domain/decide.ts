@@ -220,8 +220,9 @@ export function undo(
   if (approval === null) return err({ type: "unknown" });
   const isTheirs = (decision: Decision): boolean =>
     decision.by?.user === by.user && decision.by.team === by.team;
-  if (approval.version !== version)
-    return wasUndone(approval, isTheirs) ? ok(run) : err({ type: "too-late", became: null });
+  if (approval.version !== version && wasUndone(approval, isTheirs)) return ok(run);
+  if (approval.votes.some(isTheirs)) return err({ type: "too-late", became: { type: "counts" } });
+  if (approval.version !== version) return err({ type: "too-late", became: null });
   const { state } = approval;
   if (state.type !== "decided" || state.delivery.type !== "held")
     return err({ type: "too-late", became: noLongerHeld(state, ctx) });
@@ -231,7 +232,9 @@ export function undo(
   const left = votes.filter((vote) => vote !== undone);
   // This makes a new version, so that the submitted form does not decide again if Slack redelivers it.
   const open = reopenWithVotes(approval, ctx.nonce(), { gone: [asPast(undone, "undone")], left });
-  return ok(replaceApproval(run, open));
+  const says = { type: "decision-void", approval: id, cause: "others-needed" } as const;
+  const notices = left.flatMap((vote) => noticeToDecider(vote, says, ctx));
+  return ok({ ...replaceApproval(run, open), notices: [...run.notices, ...notices] });
 }
 
 function noLongerHeld(state: ApprovalState, ctx: Context): NoLongerHeld | null {

@@ -281,6 +281,8 @@ describe("an undo", () => {
     expect(approvalOf(back).past.map(({ cause, decision }) => [cause, decision.by?.user])).toEqual([
       ["undone", user],
     ]);
+    const others = back.notices.flatMap(({ to, says }) => ("cause" in says ? [[to, says.cause]] : []));
+    expect(others).toEqual([[other, "others-needed"]]);
   });
 
   test("by the same id in another workspace is refused", () => {
@@ -288,10 +290,15 @@ describe("an undo", () => {
     expect(undo(held, elsewhere, at())).toMatchObject({ error: { type: "not-yours" } });
   });
 
-  test("comes too late if the approval is pending, or was undone by another person", () => {
+  test("comes too late if the approval is pending", () => {
     expect(undo(run, { ...by(APPROVER), version: 1 }, at())).toMatchObject({ error: { type: "too-late" } });
+  });
+
+  test("says that the approval still counts if another person's undo came first", () => {
     const back = done(undo(held, by(APPROVER), at()));
-    expect(undo(back, by(SECOND), at())).toMatchObject({ error: { type: "too-late" } });
+    expect(undo(back, by(SECOND), at())).toMatchObject({
+      error: { type: "too-late", became: { type: "counts" } },
+    });
   });
 
   test("comes too late if the approval changed, and is unknown if the approval does not exist", () => {

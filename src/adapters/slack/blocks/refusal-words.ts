@@ -152,6 +152,8 @@ function tooLateWords(became: NoLongerHeld | null): string {
       return "This approval is no longer on hold, so there is nothing to undo. The card says what became of it.";
     case "denied":
       return "It was denied before it was sent, so there is nothing to undo.";
+    case "counts":
+      return "Nothing was sent: another approver took their approval back, so the request waits for others. Yours still counts. To stop the request, deny it.";
     case "due":
       return "The hold is over, so it can't be undone any more. The card says what becomes of it.";
     case "sent":

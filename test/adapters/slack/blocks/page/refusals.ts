@@ -71,6 +71,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
     { type: "too-late", became: { type: "sent", at: null } },
     { type: "too-late", became: { type: "due" } },
     { type: "too-late", became: { type: "denied" } },
+    { type: "too-late", became: { type: "counts" } },
     { type: "too-late", became: null },
   ],
   "not-yours": [{ type: "not-yours" }],
