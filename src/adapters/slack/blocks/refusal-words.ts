@@ -113,7 +113,10 @@ const listedDecide = ({ approvers, except }: Rule): boolean =>
   except === null && listsOf(approvers).length < 2;
 
 /** Says who may decide and whom to ask. `excluded` are people who may not decide, although the rule may list them. */
-function whoDecides({ approvers, except }: Rule, excluded: readonly (UserId | null | undefined)[]): string {
+export function whoDecides(
+  { approvers, except }: Rule,
+  excluded: readonly (UserId | null | undefined)[],
+): string {
   const lists = listsOf(approvers).map((list) => {
     const { users, groups, channels } = withoutNamed(list, except);
     return [
@@ -241,56 +244,4 @@ export function refusalPlain(refusal: Refusal): string {
   if (refusal.type === "unverified" && refusal.of !== undefined)
     return "Slack could not confirm just now that everyone who approved before may still approve. Nothing was sent. Try again in a moment.";
   return refusalWords(refusal);
-}
-
-// The refusals of a press on Stop or on "Lift the stop". They rest on who may decide, but the person did not try to decide.
-
-const BRAKE = {
-  stop: {
-    title: "You can't stop this run",
-    who: "The person who asked for this run can stop it, and so can people who may decide one of its requests.",
-    stays: "The run is not stopped.",
-  },
-  lift: {
-    title: "You can't lift this stop",
-    who: "Only people who may decide one of this run's requests can lift its stop.",
-    stays: "The run stays stopped.",
-  },
-} as const;
-
-/** Why people without a right to decide can't use the brake. */
-const NOT_THEM = {
-  guest: "You are a guest: ask a full member of this workspace.",
-  outsider: "Your account belongs to another workspace.",
-  bot: "Apps and bots can't.",
-  deactivated: "This account is deactivated.",
-  "not-in-channel": "You are not in this channel: ask someone who is.",
-} as const;
-
-/** The title and the words, in Slack's markup as those of `refusalWords`. */
-export function brakeRefusal(
-  refusal: Refusal,
-  asker: UserId,
-  act: keyof typeof BRAKE,
-): { readonly heading: string; readonly text: string } {
-  const { title: heading, who, stays } = BRAKE[act];
-  switch (refusal.type) {
-    case "requester": {
-      const asked = refusal.perhaps === true ? "You may have asked" : "You asked";
-      return {
-        heading,
-        text: `${who} ${asked} for the run yourself. ${whoDecides(refusal.rule, [asker])} ${stays}`,
-      };
-    }
-    case "not-approver":
-      return { heading, text: `${who} ${whoDecides(refusal.rule, [asker, refusal.requester])} ${stays}` };
-    case "guest":
-    case "outsider":
-    case "bot":
-    case "deactivated":
-    case "not-in-channel":
-      return { heading, text: `${who} ${NOT_THEM[refusal.type]} ${stays}` };
-    default:
-      return { heading: refusalTitle(refusal), text: refusalWords(refusal, asker) };
-  }
 }

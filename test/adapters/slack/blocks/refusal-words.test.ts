@@ -10,12 +10,8 @@ import {
   commandRefusalPlain,
   commandRefusalWords,
 } from "#src/adapters/slack/blocks/command-refusal-words.ts";
-import {
-  brakeRefusal,
-  refusalPlain,
-  refusalTitle,
-  refusalWords,
-} from "#src/adapters/slack/blocks/refusal-words.ts";
+import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts";
 import { APPROVER, aRun } from "../../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
 import { expectMessage, expectSeen, expectView } from "./oracle.ts";
@@ -124,6 +120,7 @@ test("a person who may not lift a stop is told who can lift it, not who can deci
     expect(text).toContain(words);
   expect(text).not.toContain("Nothing was sent");
   expect(refused({ type: "guest" }, "stop").heading).toBe("You can't stop this run");
+  expect(refused({ type: "closed", why: "run-over" }, "stop").heading).toBe("The run is not stopped");
   for (const each of refusals)
     for (const act of ["stop", "lift"] as const) {
       const { heading, text } = brakeRefusal(each, BEN, act);

@@ -2,12 +2,8 @@
 
 import { messageModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { commandRefusal, typedRunRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
-import {
-  brakeRefusal,
-  refusalPlain,
-  refusalTitle,
-  refusalWords,
-} from "#src/adapters/slack/blocks/refusal-words.ts";
+import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
 import { GroupId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";

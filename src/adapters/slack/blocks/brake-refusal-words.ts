@@ -1,0 +1,65 @@
+// The words for a press on Stop or on "Lift the stop" that is refused. They rest on who may decide, but the person did not try to decide.
+
+import type { Refusal } from "../../../domain/authorization.ts";
+import type { UserId } from "../../../domain/ids.ts";
+import { refusalTitle, refusalWords, whoDecides } from "./refusal-words.ts";
+
+const BRAKE = {
+  stop: {
+    title: "You can't stop this run",
+    who: "The person who asked for this run can stop it, and so can people who may decide one of its requests.",
+    stays: "The run is not stopped.",
+    over: {
+      heading: "The run is not stopped",
+      text: "It has ended, or Countersign no longer follows it. If it is still running, stop it at the agent service.",
+    },
+  },
+  lift: {
+    title: "You can't lift this stop",
+    who: "Only people who may decide one of this run's requests can lift its stop.",
+    stays: "The run stays stopped.",
+    over: {
+      heading: "The stop is over",
+      text: "The run has ended, or Countersign no longer follows it, so there is no stop to lift.",
+    },
+  },
+} as const;
+
+/** Why people without a right to decide can't use the brake. */
+const NOT_THEM = {
+  guest: "You are a guest: ask a full member of this workspace.",
+  outsider: "Your account belongs to another workspace.",
+  bot: "Apps and bots can't.",
+  deactivated: "This account is deactivated.",
+  "not-in-channel": "You are not in this channel: ask someone who is.",
+} as const;
+
+/** The title and the words, in Slack's markup as those of `refusalWords`. */
+export function brakeRefusal(
+  refusal: Refusal,
+  asker: UserId,
+  act: keyof typeof BRAKE,
+): { readonly heading: string; readonly text: string } {
+  const { title: heading, who, stays } = BRAKE[act];
+  switch (refusal.type) {
+    case "closed":
+      return BRAKE[act].over;
+    case "requester": {
+      const asked = refusal.perhaps === true ? "You may have asked" : "You asked";
+      return {
+        heading,
+        text: `${who} ${asked} for the run yourself. ${whoDecides(refusal.rule, [asker])} ${stays}`,
+      };
+    }
+    case "not-approver":
+      return { heading, text: `${who} ${whoDecides(refusal.rule, [asker, refusal.requester])} ${stays}` };
+    case "guest":
+    case "outsider":
+    case "bot":
+    case "deactivated":
+    case "not-in-channel":
+      return { heading, text: `${who} ${NOT_THEM[refusal.type]} ${stays}` };
+    default:
+      return { heading: refusalTitle(refusal), text: refusalWords(refusal, asker) };
+  }
+}
