@@ -163,14 +163,17 @@ export function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
 export async function onDenyReason(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {
   const { view, user, actions } = payload;
   const by = { team: deps.team, user: user.id };
-  const opened = await deps.openForm.ofPerson(by, parsed<Nonce>(Nonce, view.private_metadata));
-  const preset = opened === null ? undefined : presetsFor(opened)[Number(actions[0].selected_option.value)];
-  if (opened === null || preset === undefined) return deps.noteRefusal(by, "unknown", { step: "click" });
-  await drawAgain(
-    deps,
-    payload,
-    formView(opened, deps.deployment, filledWith(preset, payload, REASON_BLOCK)),
-  );
+  const { value: preset } = actions[0].selected_option;
+  try {
+    const opened = await deps.openForm.ofPerson(by, parsed<Nonce>(Nonce, view.private_metadata));
+    if (opened === null || !presetsFor(opened).includes(preset))
+      return await deps.noteRefusal(by, "unknown", { step: "click" });
+    const filled = filledWith(preset, payload, REASON_BLOCK);
+    await drawAgain(deps, payload, formView(opened, deps.deployment, filled));
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, NOT_FILLED);
+  }
 }
 
 export const NOT_FILLED = "Slack did not fill a reason into a form; the person can type one";

@@ -152,11 +152,10 @@ export async function onReviewDenyReason(deps: ListenerDeps, payload: ChoicePayl
   const { view, user, actions } = payload;
   const by = { team: deps.team, user: user.id };
   const { bundle, kind, value } = reviewFormOf(view);
+  const { value: preset } = actions[0].selected_option;
   try {
     const opened = await deps.review.severalOfPerson(by, bundle, shownRequests(payload), { kind, value });
-    const preset =
-      opened === null ? undefined : presetsOfSeveral(opened)[Number(actions[0].selected_option.value)];
-    if (opened === null || preset === undefined)
+    if (opened === null || !presetsOfSeveral(opened).includes(preset))
       return await deps.noteRefusal(by, "unknown", { step: "click" });
     const filled = filledWith(preset, payload, DENY_REASON_BLOCK);
     await drawAgain(deps, payload, reviewSeveralModal(opened, await apartOf(deps, opened), filled));

@@ -137,7 +137,8 @@ export function presetMenu(
   action_id: typeof PRESET_SELECT | typeof REVIEW_PRESET_SELECT = PRESET_SELECT,
 ): Block[] {
   if (reasons.length === 0) return [];
-  const options = reasons.map((text, at) => ({ text: plain(text), value: String(at) }));
+  // Not its number: the policy may have other reasons when one is chosen. The policy file allows 75 characters, and Slack 150.
+  const options = reasons.map((text) => ({ text: plain(text), value: text }));
   const menu = {
     type: "static_select",
     action_id,
