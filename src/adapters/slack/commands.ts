@@ -7,7 +7,6 @@ import { OPENING, type Run } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import { ROW_UNREADABLE } from "../../ports/store.ts";
 import type { Asker } from "../../usecases/access.ts";
-import type { FilledIn } from "../../usecases/start-run.ts";
 import { freezeWords } from "./blocks/brake-blocks.ts";
 import { help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
 import { healthReport } from "./blocks/health-answer.ts";
@@ -16,13 +15,14 @@ import { weekReport } from "./blocks/look-back-message.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal, typedRunRefusal } from "./blocks/command-refusal-words.ts";
 import { count, type Message, plural } from "./blocks/rich.ts";
-import { RECORDED, recordRefusal, recordRun, unknownCommand } from "./free-text.ts";
+import { unknownCommand } from "./free-text.ts";
+import { RECORDED, recordRefusal, recordRun } from "./record-start.ts";
 import { pendingAnswer } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { Subcommand } from "./names.ts";
 import { linked } from "./own-messages.ts";
 import type { CommandPayload } from "./payloads.ts";
-import { openTaskForm } from "./task-form.ts";
+import { openTaskForm, type UnfinishedTask } from "./task-form.ts";
 import { parseCommandLine, pastedId, withoutEntities } from "./typed-command.ts";
 
 /** Acknowledges the command, with or without a private answer. Resolves to false if the answer did not reach Slack. Never rejects. */
@@ -38,7 +38,7 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     case "run":
       return startRun(deps, by, payload, { task: line.rest, ack });
     case "form":
-      return openForm(deps, by, payload, { ack, named: null, typed: null });
+      return openForm(deps, by, payload, { ack, unfinished: null });
     case "unknown": {
       const word = /^[a-z-]{1,20}$/i.test(line.word) ? line.word : "";
       await recordRefusal(deps, by, "unknown-command", { step: "command", outcome: `refused: ${word}` });
@@ -76,32 +76,36 @@ async function startRun(
   { task, ack }: Start,
 ): Promise<void> {
   const named = deps.startRun.named(task);
-  if (named?.lacks === true) return openForm(deps, by, payload, { ack, named: named.saved, typed: task });
   const intention = `command ${payload.trigger_id}`;
   const saved = named === null ? {} : { saved: named.saved };
   const start = { input: task, intention, answerUrl: payload.response_url, typed: task, ...saved };
+  if (named?.lacks === true)
+    return openForm(deps, by, payload, { ack, unfinished: { ...start, saved: named.saved } });
   const refusal = await recordRun(deps, by, start);
   if (refusal !== null) return answerInAck(deps, payload, ack, refusal);
   if (!(await ack())) await deps.answerAt(payload.response_url, RECORDED);
 }
 
-/** `typed` is null for the bare command. */
-type FormFor = { readonly ack: CommandAck; readonly named: FilledIn | null; readonly typed: string | null };
+/** `unfinished` is null for the bare command. */
+type FormFor = { readonly ack: CommandAck; readonly unfinished: UnfinishedTask | null };
 
 async function openForm(
   deps: ListenerDeps,
   by: Asker,
   payload: CommandPayload,
-  { ack, named: task, typed }: FormFor,
+  { ack, unfinished }: FormFor,
 ): Promise<void> {
   if (by.channel.startsWith("D")) {
     const refusal = { type: "not-a-channel" } as const;
     const refused =
-      typed === null ? commandRefusal(refusal, deps.command) : typedRunRefusal(refusal, deps.command, typed);
+      unfinished === null
+        ? commandRefusal(refusal, deps.command)
+        : typedRunRefusal(refusal, deps.command, unfinished.typed);
     return answerInAck(deps, payload, ack, refused);
   }
   await ack();
-  await openTaskForm(deps, by, payload.trigger_id, task);
+  const failure = await openTaskForm(deps, by, payload.trigger_id, unfinished);
+  if (failure !== null) await deps.answerAt(payload.response_url, failure);
 }
 
 type Question = { readonly type: Exclude<Subcommand, "run">; readonly rest: string };
@@ -174,10 +178,11 @@ async function listRuns(deps: ListenerDeps, words: ListWords, runs: readonly Run
   return runList(words, shown, runs.length > shown.length);
 }
 
-async function audit(deps: ListenerDeps, by: Asker, rest: string): Promise<Message> {
+async function audit(deps: ListenerDeps, by: Asker, typed: string): Promise<Message> {
+  const rest = typed.trim();
   const [, code, reason = ""] = /^acknowledge\s+(\S+)(?:\s+([^]*))?$/.exec(rest) ?? [];
   if (code !== undefined) return acknowledge(deps, by, code, reason);
-  const [, disputed, found = ""] = /^close\s+(\S+)(?:\s+([^]*))?$/.exec(rest.trim()) ?? [];
+  const [, disputed, found = ""] = /^close\s+(\S+)(?:\s+([^]*))?$/.exec(rest) ?? [];
   if (disputed !== undefined) return closeDispute(deps, by, disputed, found);
   const id = parsed(RunId, pastedId(rest));
   if (id === null) return askWhichRun(deps, "audit");

@@ -6,16 +6,15 @@ import { Nonce, parsed } from "../../domain/ids.ts";
 import { oneLine, shortened } from "../../domain/text/excerpt.ts";
 import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
-import type { FilledIn } from "../../usecases/start-run.ts";
-import type { AttemptDetails } from "../../usecases/refusals.ts";
 import { runForm } from "./blocks/run-form.ts";
 import { textAnswer, withId } from "./blocks/message-id.ts";
-import { commandRefusal, typedRunRefusal, withTypedRun } from "./blocks/command-refusal-words.ts";
+import { commandRefusal } from "./blocks/command-refusal-words.ts";
 import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";
 import { answerInThread } from "./follow-up-clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { RUN_SUGGESTED, type Subcommand } from "./names.ts";
 import type { MentionEvent, PrivateClickPayload, ShortcutPayload } from "./payloads.ts";
+import { FORM_NOT_OPENED, recordRefusal, recordRun } from "./record-start.ts";
 import { asRead, suggestCommand } from "./typed-command.ts";
 
 // Messages that begin with our name, and messages whose menu a person used.
@@ -90,14 +89,9 @@ export async function onRunOnMessage(deps: ListenerDeps, payload: ShortcutPayloa
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "could not open the form for a message");
-    await deps.answerAt(response_url, NOT_OPENED);
+    await deps.answerAt(response_url, FORM_NOT_OPENED);
   }
 }
-
-const NOT_OPENED = textAnswer(
-  "answer:form-not-opened",
-  "Slack did not open the form in time. Nothing was started. Use the shortcut again.",
-);
 
 // The answer to a word that is not a subcommand: what the person may have meant, and a button that starts the run they may have wanted. A
 // press is the same as typing the command, with the same checks for the person who presses. The button contains only a nonce.
@@ -193,65 +187,4 @@ export function runSuggestion(task: string, command: string, nonce: Nonce): Mess
       { type: "actions", elements: [button] } as Block,
     ],
   });
-}
-
-// Records the start of a run, or a refused attempt.
-
-/** Two starts with the same `intention` start only one run. */
-type StartTask = {
-  readonly input: string;
-  readonly intention: string;
-  readonly answerUrl: string | null;
-  /** A saved task, whose text replaces `input`. */
-  readonly saved?: FilledIn;
-  /** The task as the person typed it after the command, given back if the run is not started. Left out if they still have it. */
-  readonly typed?: string;
-};
-
-/** Resolves to null if the run is recorded, otherwise to the answer for the person. */
-export async function recordRun(
-  { startRun, command, log }: Pick<ListenerDeps, "startRun" | "command" | "log">,
-  by: Asker,
-  { typed, ...task }: StartTask,
-): Promise<Message | null> {
-  try {
-    const started = await startRun.start(by, task);
-    if (started.ok) return null;
-    return typed === undefined
-      ? commandRefusal(started.error, command)
-      : typedRunRefusal(started.error, command, typed);
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    log.error({ error }, "could not record a run");
-    const failed = error.applied === "maybe" ? maybeStarted(command) : NOT_STARTED;
-    return typed === undefined ? failed : withTypedRun(failed, command, typed);
-  }
-}
-
-const NOT_STARTED = textAnswer(
-  "answer:run-not-recorded",
-  "Not started: Countersign could not record your task just now. Try again.",
-);
-const maybeStarted = (command: string): Message =>
-  textAnswer(
-    "answer:run-maybe-recorded",
-    `Countersign could not confirm that your task is recorded. Before you try again, check with \`${command} list\` whether the run is there.`,
-  );
-export const RECORDED = textAnswer(
-  "answer:run-recorded",
-  "Your task is recorded, although Slack may have shown you an error. Its thread opens in this channel; don't start it again.",
-);
-
-/** Records a refusal if possible. These attempts are refused even if the audit gets no entry for them. */
-export async function recordRefusal(
-  { noteRefusal, log }: ListenerDeps,
-  by: Asker,
-  reason: "unknown-command" | "unknown-run",
-  attempt: AttemptDetails,
-): Promise<void> {
-  try {
-    await noteRefusal(by, reason, attempt);
-  } catch (error) {
-    log.error({ error }, "could not record a refusal in the audit");
-  }
 }

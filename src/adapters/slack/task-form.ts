@@ -6,7 +6,10 @@ import type { TaskValues } from "../../domain/policy/saved-task.ts";
 import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { FilledIn, OfferedTask } from "../../usecases/start-run.ts";
+import type { Message } from "./blocks/rich.ts";
 import { fieldBlock, OWN_WORDS, runForm, savedTaskForm, taskMenu } from "./blocks/run-form.ts";
+import { withTypedRun } from "./blocks/command-refusal-words.ts";
+import { FORM_NOT_OPENED, recordRun, type StartTask } from "./record-start.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { TASK_FIELD_BLOCK, TASK_FIELD_INPUT } from "./names.ts";
 import type { ChoicePayload, SubmitPayload } from "./payloads.ts";
@@ -25,17 +28,35 @@ function taskForm(nonce: string, channel: ChannelId, { offered, chosen, values =
   return savedTaskForm(metadata, tasks, chosen.task, values);
 }
 
-/** `named` is a saved task that was typed without all its fields. Null for the bare command. */
+/** A saved task that was typed without all its fields, and the line as the person typed it. */
+export type UnfinishedTask = StartTask & { readonly saved: FilledIn; readonly typed: string };
+
+/** `unfinished` is null for the bare command. Resolves to null, or to the answer that says why there is no form. */
 export async function openTaskForm(
   deps: ListenerDeps,
   by: Asker,
   trigger_id: string,
-  named: FilledIn | null,
-): Promise<void> {
+  unfinished: UnfinishedTask | null,
+): Promise<Message | null> {
   const offered = await deps.startRun.offered(by);
-  const chosen = offered.find(({ task }) => task.name === named?.name) ?? null;
-  const view = taskForm(deps.nonce(), by.channel, { offered, chosen, values: named?.values ?? {} });
-  await deps.quick("views.open", { trigger_id, view });
+  const chosen = offered.find(({ task }) => task.name === unfinished?.saved.name) ?? null;
+  // The refusal of its start says why the task is not offered to this person here.
+  if (unfinished !== null && chosen === null) return recordRun(deps, by, unfinished);
+  const view = taskForm(deps.nonce(), by.channel, {
+    offered,
+    chosen,
+    values: unfinished?.saved.values ?? {},
+  });
+  try {
+    await deps.quick("views.open", { trigger_id, view });
+    return null;
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    deps.log.warn({ code: error.code }, "could not open the form that starts a run");
+    return unfinished === null
+      ? FORM_NOT_OPENED
+      : withTypedRun(FORM_NOT_OPENED, deps.command, unfinished.typed);
+  }
 }
 
 export async function onTaskChosen(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {

@@ -5,13 +5,14 @@ import type { Freeze } from "#src/domain/freeze.ts";
 import { ChannelId, UserId } from "#src/domain/ids.ts";
 import type { CommandPayload } from "#src/adapters/slack/payloads.ts";
 import { OPENING, type Run } from "#src/domain/run.ts";
-import { err } from "#src/domain/result.ts";
+import { err, ok } from "#src/domain/result.ts";
 import { onRunFormSubmit } from "#src/adapters/slack/form-answers.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
 import { createSuggestedRuns } from "#src/adapters/slack/click-memory.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { ADMIN, createBench, failure } from "../../make/bot.ts";
 import { these } from "../../make/policy.ts";
+import { idOf } from "../../make/message-id.ts";
 import { aNonce, aWatchedRun, TEAM } from "../../make/run.ts";
 import { expectMessage, objectsIn, textOf, wire } from "./blocks/oracle.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
@@ -36,6 +37,7 @@ async function typed(text: string, parts: Partial<ListenerDeps>, more: Partial<C
     answerAt: async (_url: string, message: Message) => void answers.push(message),
     quick: async () => ({ permalink: null }),
     noteRefusal: async () => undefined,
+    nonce: aNonce,
     suggestedRuns: createSuggestedRuns(() => "n".repeat(22)),
     ...parts,
   } as unknown as ListenerDeps;
@@ -111,6 +113,13 @@ describe("a private answer", () => {
   );
 });
 
+test("more spaces than one change no command", async () => {
+  const acknowledge = async (_by: unknown, code: string, reason: string) =>
+    code === "abc" && reason === "a restore" ? ok(1) : err({ type: "nothing-to-acknowledge" as const });
+  const { answers } = await typed("audit   acknowledge  abc  a restore", { acknowledge });
+  expect(answers.map(idOf)).toEqual(["answer:acknowledged"]);
+});
+
 test("no command decides anything", async () => {
   for (const text of ["approve apr_1 yes", "deny apr_1 no", "APPROVE", "decide apr_1"])
     expect((await typed(text, {})).acks[0]).toContain("nothing was decided");
@@ -177,6 +186,29 @@ describe("a run that is not started", () => {
     const channel = ChannelId("D0ANA");
     const { acked } = await typed("run deploy env=prod", { startRun }, { channel_id: channel });
     expect(textOf(acked)).toContain("/agent run deploy env=prod");
+  });
+
+  test("of a saved task without all its fields says why and gives the task back, and opens no form", async () => {
+    const named = () => ({ saved: { name: "deploy", values: {} }, lacks: true });
+    const start = async () => err({ type: "not-your-task" });
+    const startRun = { named, start, offered: async () => [] } as unknown as ListenerDeps["startRun"];
+    const opened: string[] = [];
+    const quick: ListenerDeps["quick"] = async (method) => {
+      opened.push(method);
+      return {};
+    };
+    const { answers } = await typed("run deploy env=prod", { startRun, quick });
+    expect(textOf(answers)).toContain("/agent run deploy env=prod");
+    expect(opened).toEqual([]);
+  });
+
+  test("of a form that Slack does not open says that nothing was started", async () => {
+    const named = () => null;
+    const startRun = { named, offered: async () => [] } as unknown as ListenerDeps["startRun"];
+    const quick: ListenerDeps["quick"] = () => Promise.reject(failure("expired_trigger_id"));
+    const log = { warn: () => undefined } as unknown as ListenerDeps["log"];
+    const { answers } = await typed("", { startRun, quick, log });
+    expect(answers.map(idOf)).toEqual(["answer:form-not-opened"]);
   });
 
   test("because of a freeze says so beside the field of the form, where Slack draws no markup", async () => {
