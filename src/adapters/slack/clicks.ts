@@ -33,7 +33,7 @@ export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Pr
 
 export function logNotOpened({ log }: ListenerDeps, error: unknown): null {
   if (!(error instanceof PortError)) throw error;
-  log.error({ error }, "could not open a decision form");
+  log.error({ error }, "could not open a form");
   return null;
 }
 

@@ -11,7 +11,7 @@ import { followUpForm } from "./blocks/follow-up-forms.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { refusalPlain, refusalWords } from "./blocks/refusal-words.ts";
 import type { Message } from "./blocks/rich.ts";
-import { type Answer, openModal, refusePress, showAnswer } from "./clicks.ts";
+import { type Answer, logNotOpened, NOTHING_OPENED, openModal, refusePress, showAnswer } from "./clicks.ts";
 import { inField, refusedForm, type SubmitAnswer } from "./form-answers.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
@@ -106,7 +106,8 @@ async function open(
   payload: Pressed,
   act: () => Promise<Result<OpenedForm, RefusedAttempt>>,
 ): Promise<void> {
-  const opened = await act();
+  const opened = await act().catch((error: unknown) => logNotOpened(deps, error));
+  if (opened === null) return showAnswer(deps, payload, NOTHING_OPENED);
   if (!opened.ok) return refusePress(deps, payload, opened.error.refusal);
   await openModal(deps, payload, followUpForm(opened.value));
 }

@@ -209,7 +209,7 @@ export function choiceOf({ actions: [{ action_id, value }], state, view }: Queue
 
 /** Draws the list again in the same place after another page or filter was chosen. */
 export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
-  const { user, view, channel, response_url } = payload;
+  const { user, view, channel, response_url, trigger_id } = payload;
   const choice = choiceOf(payload);
   if (view !== undefined) return showHome(deps, user.id, choice);
   if (channel === undefined || response_url === undefined) return;
@@ -219,6 +219,7 @@ export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPaylo
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "could not turn a page of the queue");
+    await showAnswer(deps, { trigger_id, response_url }, NOT_READ);
   }
 }
 
@@ -241,5 +242,5 @@ export async function onStormReview(deps: ListenerDeps, payload: ClickPayload): 
 const NOT_READ: Answer = {
   id: "answer:queue-not-read",
   heading: "Try again",
-  text: "Countersign could not list what waits for you just now. Nothing was decided. Press Review again.",
+  text: "Countersign could not list what waits for you just now. Nothing was decided. Press the button again.",
 };

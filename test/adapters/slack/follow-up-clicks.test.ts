@@ -1,8 +1,11 @@
 // An answer to a question as a message in the thread, and how the listener handles it.
 
+import type { View } from "@slack/types";
 import { describe, expect, test } from "vitest";
 import { idOf } from "../../make/message-id.ts";
+import { onAnswerQuestion } from "#src/adapters/slack/follow-up-clicks.ts";
 import { onMention } from "#src/adapters/slack/free-text.ts";
+import type { ClickPayload } from "#src/adapters/slack/payloads.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { MessageTs } from "#src/domain/ids.ts";
@@ -73,4 +76,19 @@ describe("a message that mentions Countersign", () => {
     const failed = await mentioned(() => Promise.reject(lost));
     expect(failed).toEqual({ answers: ["answer:answer-not-recorded"], started: [] });
   });
+});
+
+test("a form that cannot be opened is answered with what to do", async () => {
+  const shown: (string | null)[] = [];
+  const lost = () => Promise.reject(new PortError("no", { applied: "no", retry: "later", code: "disk" }));
+  const deps = {
+    team: TEAM,
+    askRequester: { openAnswer: lost },
+    quick: async (_method: string, { view }: { view: View }) => shown.push(idOf(view)),
+    log: { error() {} },
+  } as unknown as ListenerDeps;
+  const where = { channel: { id: CHANNEL }, message: { ts: MessageTs("1.000100") }, trigger_id: "1.2.x" };
+  const press = { user: { id: REQUESTER }, actions: [{ action_id: "answer", value: "" }], ...where };
+  await onAnswerQuestion(deps, press as unknown as ClickPayload);
+  expect(shown).toEqual(["answer:nothing-opened"]);
 });

@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Block } from "@slack/types";
+import type { Block, View } from "@slack/types";
 import { queueBlocks } from "#src/adapters/slack/blocks/queue-list.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import type { QueueClickPayload } from "#src/adapters/slack/payloads.ts";
-import { choiceOf, queuePage } from "#src/adapters/slack/home-and-queue.ts";
+import { choiceOf, onQueueChoice, queuePage } from "#src/adapters/slack/home-and-queue.ts";
 import {
   decodeChoice,
   encodeChoice,
@@ -16,6 +17,8 @@ import { UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { allUnreadable } from "#src/domain/snapshot.ts";
 import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
+import { failure } from "../../make/bot.ts";
+import { idOf } from "../../make/message-id.ts";
 import { aQueue } from "../../make/queue.ts";
 import { anApproval, APPROVER, aWatchedRun, CHANNEL, NOON, TEAM, withApprovals } from "../../make/run.ts";
 import { textOf, wire } from "./blocks/oracle.ts";
@@ -73,6 +76,21 @@ describe("the pages of a queue", () => {
     ]);
     expect(groups).toEqual([["run", 2]]);
   });
+});
+
+test("a page that cannot be read is answered with what to do", async () => {
+  const shown: (string | null)[] = [];
+  const failing = {
+    team: TEAM,
+    queries: { pending: () => Promise.reject(failure("store_failed")) },
+    quick: async (_method: string, { view }: { view: View }) => shown.push(idOf(view)),
+    log: { warn: () => undefined },
+  } as unknown as ListenerDeps;
+  const actions = [{ action_id: "queue_page", value: encodeChoice(EVERYTHING) }];
+  const where = { channel: { id: CHANNEL }, response_url: "https://hooks.slack.com/actions/x" };
+  const press = { user: { id: APPROVER }, trigger_id: "1.2.x", actions, ...where };
+  await onQueueChoice(failing, press as unknown as QueueClickPayload);
+  expect(shown).toEqual(["answer:queue-not-read"]);
 });
 
 describe("the chosen filters", () => {
