@@ -146,7 +146,7 @@ async function openSeveral(
   const group = groupAround(queue.yours, kind, { run, rule });
   if (group.length === 0) {
     const attempt = { step: "click", approval: approval.id, saw: approval.request } as const;
-    return refused(deps, { refusal: whyNone(queue, approval), run }, by, attempt);
+    return refused(deps, { refusal: whyNone(queue, found), run }, by, attempt);
   }
   const { forms, apart, later } = packed(deps, group);
   const bundle = deps.context().nonce();
@@ -202,10 +202,14 @@ async function shownForm(
 }
 
 /** Returns the reason why nothing of the group waits for this person. */
-function whyNone({ closedTo, others, channels }: WholeQueue, { id }: Approval): Refusal {
+function whyNone(
+  { closedTo, others, channels }: WholeQueue,
+  { run: { key }, approval: { id } }: { readonly run: Run; readonly approval: Approval },
+): Refusal {
   if (closedTo !== null) return { type: closedTo };
   if (channels.size === 0) return { type: "not-in-channel" };
-  return others.find(({ approval }) => approval.id === id)?.refusal ?? { type: "unknown" };
+  const item = others.find(({ run, approval }) => run.key === key && approval.id === id);
+  return item?.refusal ?? { type: "unknown" };
 }
 
 type Packed = Pick<OpenedReview, "apart" | "later"> & {

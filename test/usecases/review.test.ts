@@ -16,13 +16,13 @@ const OTHER = { team: TEAM, user: UserId("U0OTHER") };
 const REASONS = { approve: "fine", deny: "not today" };
 
 /** Watches a run with `many` pending approvals. */
-async function waiting(bench: Bench, many: number): Promise<RunId> {
+async function waiting(bench: Bench, many: number, requester = REQUESTER): Promise<RunId> {
   const id = aRunId();
   bench.agents.pending.set(
     id,
     Array.from({ length: many }, (_, at) => `apr_${at}`),
   );
-  await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+  await bench.flow.adoptRun.adopt({ team: TEAM, user: requester, channel: CHANNEL }, id);
   await bench.clock.pass(1_000);
   return id;
 }
@@ -338,6 +338,19 @@ describe("Review of one", () => {
     expect((await bench.flow.submitDecision(BY, nonce, "why", { chosen: "deny" })).ok).toBe(true);
     await bench.clock.pass(1_000);
     expect(bench.agents.resolved).toMatchObject([{ verdict: "deny", reason: "why" }]);
+  });
+
+  test("of several names the reason of their own run, whatever another run with the same ids says", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ needs: 2 });
+    await waiting(bench, 1, APPROVER);
+    const id = await waiting(bench, 1);
+    const form = await review(bench, id);
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    await bench.flow.submitDecision(BY, form.value.ticket.nonce, "", { chosen: "approve" });
+    const value = await valueFor(bench, id);
+    const refused = await bench.flow.review.openSeveral(BY, "run", value);
+    expect(refused).toMatchObject({ ok: false, error: { refusal: { type: "already-voted" } } });
   });
 
   test("is refused to the requester, and offers only the denial to someone who has approved", async () => {
