@@ -219,8 +219,11 @@ const TITLES = {
 } as const satisfies { [Type in Refusal["type"]]: string };
 
 /** The title of the window that shows a refusal. It says what the person cannot do, or what happened. */
-export const refusalTitle = (refusal: Refusal): string =>
-  refusal.type === "not-claimer" && refusal.by === null ? "No one is looking at it" : TITLES[refusal.type];
+export function refusalTitle(refusal: Refusal): string {
+  if (refusal.type === "not-claimer" && refusal.by === null) return "No one is looking at it";
+  if (refusal.type === "too-late" && refusal.became?.type === "counts") return "Not undone";
+  return TITLES[refusal.type];
+}
 
 /** The words for an error beside a field. Slack draws no markup there, so no one is mentioned. */
 export function refusalPlain(refusal: Refusal): string {
