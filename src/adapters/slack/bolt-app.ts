@@ -201,6 +201,6 @@ async function reportFailure(
 }
 
 export function failureAnswer(command: string): ReturnType<typeof textAnswer> {
-  const text = `Something went wrong in Countersign, and what you asked for may or may not be done. Look at the card, or at \`${command} list\`, before you try again. The log says more.`;
+  const text = `Something went wrong in Countersign, and what you asked for may or may not have happened. Look at the card, or at \`${command} list\`, before you try again. The log says more.`;
   return textAnswer("answer:failed", text);
 }

@@ -56,7 +56,7 @@ function titleOf(found: CallIn): string {
   const { says, stageMs = 0 } = found.call;
   switch (says) {
     case "waits":
-      return "⏰ This request still waits for a decision";
+      return "⏰ This request is still waiting for a decision";
     case "last":
       return "⏰ Last reminder: the time for this request is nearly up";
     case "stage":

@@ -27,7 +27,8 @@ const FIXED_COMMAND_WORDS = {
     "The policy does not offer you this saved task in this channel, so nothing was started. Write the task in your own words, or ask an admin of Countersign.",
   "hidden-channel":
     "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
-  "not-a-channel": "Use a channel, not a direct message: its members must see the run and its approvals.",
+  "not-a-channel":
+    "This doesn't work in a direct message. Use a channel that Countersign is in, so that its members see what happens.",
   "not-watched": "This run is no longer watched, so there is nothing to stop.",
   deciding: "A decision on this run is under way. Wait until its card shows the outcome, then try again.",
   voted:
@@ -107,7 +108,7 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; try again then.`;
     case "running-again":
-      return `<@${refusal.run.requester}> has started this again, ${localTime(refusal.run.askedAt)}, and that run has not ended. Its thread is in this channel.`;
+      return `<@${refusal.run.requester}> already started this again, ${localTime(refusal.run.askedAt)}, and that run is still going. Its thread is in this channel.`;
     case "own-freeze":
       return `You froze this yourself, so another person must lift it: an admin of Countersign, or one of the policy's \`freezers\`. If there is no one else, add an admin to \`ADMINS\` and restart Countersign. The freeze stays until then.`;
     case "already-frozen":

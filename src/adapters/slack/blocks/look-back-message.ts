@@ -49,7 +49,7 @@ export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFact
 
 function decisionWords({ approved, denied }: LookBack): RichTextElement[] {
   const all = approved + denied;
-  if (all === 0) return [span("No person's decision was confirmed.", { bold: true })];
+  if (all === 0) return [span("No decision made by a person was confirmed.", { bold: true })];
   // One of a thousand is neither none nor all of them.
   const rounded = Math.min(Math.max(Math.round((100 * approved) / all), 1), 99);
   const share = `${approved === 0 ? 0 : denied === 0 ? 100 : rounded} %`;

@@ -74,7 +74,7 @@ export function isEmpty({ counts, choice, unreadable, more }: QueuePage): boolea
   return all === 0 && encodeChoice(choice) === "" && !more;
 }
 
-export const NOTHING_WAITS = "Nothing waits for a decision in your channels.";
+export const NOTHING_WAITS = "Nothing in your channels is waiting for a decision.";
 export const CLOSED_QUEUE = "Only full members of this workspace decide requests, so none are listed here.";
 
 export function queueBlocks(page: QueuePage): Block[] {

@@ -20,13 +20,14 @@ import { count, escaped, localTime, plural } from "./rich.ts";
 
 /** Refusals that always have the same words. */
 const FIXED_WORDS = {
-  guest: "Guests can't decide approvals or stop runs. Nothing was sent. Ask a full member of this workspace.",
+  guest:
+    "Guests can't approve or deny requests, or stop runs. Nothing was sent. Ask a full member of this workspace.",
   outsider:
     "Only members of this workspace can decide approvals and stop runs, and your account belongs to another one. Nothing was sent.",
   bot: "Apps and bots can't decide approvals. Nothing was sent.",
   deactivated: "This account is deactivated, so it can't decide approvals. Nothing was sent.",
   "not-in-channel":
-    "Only people in this channel can decide its approvals: ask one of them. Nothing was sent.",
+    "Only people in this channel can approve or deny its requests. Nothing was sent. Ask someone in the channel.",
   "read-first":
     "You must read the whole request before you approve it. Press Approve on the card: the request opens first. Nothing was sent.",
   undone: "The approval was undone after this was shown to you. Nothing was sent. Look at the card again.",

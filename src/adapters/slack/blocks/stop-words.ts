@@ -29,7 +29,7 @@ function countedWords(run: Run): string[] {
     return [
       isStopped(run) && isStoppable(run)
         ? "The requests that it denies will be named here."
-        : "This stop denied nothing.",
+        : "This stop did not deny any request.",
     ];
   return [...(denied === 0 ? [] : [orderedWords(run)]), ...refusedWords(refused)];
 }
