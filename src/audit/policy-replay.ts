@@ -3,7 +3,8 @@
 
 import type { KeyedRequest, PastPolicy, PastRequest } from "./past-requests.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
-import { isList, type Json, parseJson } from "../domain/json.ts";
+import { isList, parseJson } from "../domain/json.ts";
+import { actionIn } from "../domain/listed-item.ts";
 import { ruleFor } from "../domain/policy/choose-rule.ts";
 import { laxerFields } from "../domain/policy/combine-rules.ts";
 import { foldName, stepsOf } from "../domain/policy/pattern.ts";
@@ -24,7 +25,6 @@ export type ReplayTools = {
   readonly textOf: (digest: string) => Promise<string | null>;
   /** Null if the policy is unknown or cannot be read. */
   readonly policyOf: (past: PastPolicy) => Promise<Policy | null>;
-  readonly actionIn: (content: Json, approval: string) => string | null;
   readonly people: People;
 };
 
@@ -86,7 +86,7 @@ async function factsOf(request: PastRequest, policy: Policy, was: Policy | null,
   if (was !== null && dependsOn(policy, was.volatile)) return "volatile";
   const input = await taskOf(request, policy, tools);
   if (input === null) return "no-task";
-  const action = tools.actionIn(content, typeof approval === "string" ? approval : "");
+  const action = actionIn(content, typeof approval === "string" ? approval : "");
   const { channel, requester, at } = request;
   const requesterIn = await groupsOf(requester, was === null ? [policy] : [policy, was], tools.people);
   return { channel, requester, input, action, content, requesterIn, at };

@@ -5,7 +5,8 @@ import { isUndo, type KeptEntry } from "../audit/entry.ts";
 import { STOP_REASON } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
-import { isRecord, type Json } from "../domain/json.ts";
+import { isList, parseJson } from "../domain/json.ts";
+import { actionIn } from "../domain/listed-item.ts";
 import { markDisputeClosed, markDisputed } from "../domain/approval-transitions.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
@@ -242,7 +243,7 @@ export async function factsOf(
     entry,
     about,
     // The entry is signed, but its text stands in a row of its own.
-    action: text !== null && context().digest(text) === digest ? actionIn(text) : null,
+    action: text !== null && context().digest(text) === digest ? actionOfText(text) : null,
     channel: stored?.run.channel ?? null,
     card: card?.type === "up" ? card.ts : null,
     ...(entry.entry.what === "disputed" && about !== null && { reach: await reachOf(store, about) }),
@@ -256,9 +257,8 @@ function nullIfUnreadable(error: unknown): null {
 }
 
 /** The text of a request is a list of the run id, the approval id and everything that the service sent. */
-function actionIn(text: string): string | null {
-  const parts = JSON.parse(text) as Json;
-  const content = Array.isArray(parts) ? (parts[2] as Json) : null;
-  const action = isRecord(content) ? content["action"] : content;
-  return typeof action === "string" ? action : null;
+function actionOfText(text: string): string | null {
+  const parts = parseJson(text);
+  const [, approval, content = null] = isList(parts) ? parts : [];
+  return typeof approval === "string" ? actionIn(content, approval) : null;
 }

@@ -17,7 +17,6 @@ import {
   type UserId,
   UserId as toUserId,
 } from "#src/domain/ids.ts";
-import type { Json } from "#src/domain/json.ts";
 import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
 import type { NoticeContent } from "#src/domain/notice.ts";
 import { cardSlot, findApproval, type Run, type Slot } from "#src/domain/run.ts";
@@ -35,7 +34,7 @@ import type { PolicyReading, SlackHealth } from "#src/ports/monitoring.ts";
 import type { Store } from "#src/ports/store.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { createHandClock, type HandClock } from "./clock.ts";
-import { aSnapshot, contextAt } from "./history.ts";
+import { aSnapshot, contextAt, type ListedApproval } from "./history.ts";
 import { type HandOwnMessages, handOwnMessages } from "./own-messages.ts";
 import { type HandMail, handMail } from "./mail.ts";
 import { quietLog, quietMetrics } from "./quiet.ts";
@@ -58,7 +57,7 @@ export const failure = (
 
 /** A service whose runs a test sets. `beforeLook` may wait or reject. */
 export type HandAgents = AgentService & {
-  readonly pending: Map<RunId, readonly (string | { id: string; content: Json })[]>;
+  readonly pending: Map<RunId, readonly ListedApproval[]>;
   readonly unreadable: Map<RunId, readonly UnreadableItem[]>;
   readonly statuses: Map<RunId, string>;
   /** The runs that wait for approval but do not list their approvals. */

@@ -31,19 +31,23 @@ export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
   };
 }
 
-type Listed = string | { readonly id: string; readonly content: Json };
+/** The action is "delete it" unless another is named. */
+export type ListedApproval =
+  | string
+  | { readonly id: string; readonly content: Json; readonly action?: string | null };
 
 /** A snapshot of a run at noon. `pending` is the listed approvals, or null if the service does not list them. */
 export function aSnapshot(
   run: Run,
-  pending: readonly Listed[] | null = [],
+  pending: readonly ListedApproval[] | null = [],
   facts: Partial<Snapshot> = {},
 ): Snapshot {
   const id = runId(run);
   if (id === null) throw new Error("the service does not know this run");
   const items = pending?.map((listed): PendingApproval => {
     const item = typeof listed === "string" ? { id: listed, content: { action: "delete it" } } : listed;
-    return { id: ApprovalId(item.id), action: "delete it", requestedAt: null, content: item.content };
+    const { id, content, action = "delete it" }: Exclude<ListedApproval, string> = item;
+    return { id: ApprovalId(id), action, requestedAt: null, content };
   });
   return {
     id,

@@ -4,6 +4,7 @@
 import type { Verdict } from "../../domain/approval.ts";
 import type { Json } from "../../domain/json.ts";
 import { isList, isRawNumber, isRecord, isSameJson } from "../../domain/json.ts";
+import { recordIn } from "../../domain/listed-item.ts";
 import {
   CONTEXT_NAMES,
   ERROR_NAMES,
@@ -22,7 +23,7 @@ import {
   WORD_NAMES,
   wordsFor,
 } from "./decision-words.ts";
-import { approvalIdIn, recordIn } from "./pending-approvals.ts";
+import { approvalIdIn } from "./pending-approvals.ts";
 
 export type SentDecision = {
   readonly run: string;

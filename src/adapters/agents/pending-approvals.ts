@@ -3,6 +3,7 @@
 
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "../../domain/ids.ts";
 import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
+import { actionIn, ID_NAMES, idIn, RECORD_NAMES, recordIn } from "../../domain/listed-item.ts";
 import {
   MAX_UNREADABLE_SHOWN,
   type PendingApproval,
@@ -25,10 +26,6 @@ const RESOLVED = new Set([
   "resolved",
   "completed",
 ]);
-/** The first of these fields that holds an id counts. */
-const ID_NAMES = ["id", "approval_id", "approvalId"];
-/** Names under which an item holds its record. */
-const RECORD_NAMES = ["approval", "request", "item", "data"];
 /** The number of characters of an unreadable item that we keep. */
 const SOURCE_CHARS = 2_000;
 
@@ -83,16 +80,15 @@ function recordItem({ name, value, text }: Told, now: number): Item {
   const id = serviceId(given);
   if (id === null) return { ids: [], ...idFault(given), text };
   const { requested_at } = record;
-  return {
-    id: ApprovalId(id),
-    action: actionOf(record),
-    requestedAt: typeof requested_at === "string" ? requested_at : null,
-    content: value,
-  };
+  return pendingApproval(id, typeof requested_at === "string" ? requested_at : null, value);
 }
 
-const actionOf = ({ action }: JsonRecord): string | null =>
-  typeof action === "string" && action !== "" ? action : null;
+const pendingApproval = (id: string, requestedAt: string | null, content: Json): PendingApproval => ({
+  id: ApprovalId(id),
+  action: actionIn(content, id),
+  requestedAt,
+  content,
+});
 
 /** A text instead of a record: the id alone or, in a record by id, the action. */
 function bareItem(name: string | null, value: Json, text: () => string): Item {
@@ -101,9 +97,9 @@ function bareItem(name: string | null, value: Json, text: () => string): Item {
   const id = name === null && numberText(value) === "0" ? null : serviceId(name ?? value);
   if (name !== null && (value === "" || value === false || value === 0)) return null;
   if (id === null) return { ids: [], ...idFault(name ?? value), text };
-  if (name === null) return { id: ApprovalId(id), action: null, requestedAt: null, content: value };
+  if (name === null) return pendingApproval(id, null, value);
   if (typeof value !== "string") return { ids: [ApprovalId(id)], ...NO_RECORD, text };
-  return { id: ApprovalId(id), action: value, requestedAt: null, content: { [name]: value } };
+  return pendingApproval(id, null, { [name]: value });
 }
 
 const NO_RECORD = { code: "no-record", why: "it is not a record" };
@@ -117,17 +113,6 @@ export function oddList(text: string): UnreadableItem {
 /** Returns the id of a listed approval in any of its forms, or null if it has none. */
 export function approvalIdIn(item: Json): string | null {
   return serviceId(isRecord(item) ? idIn(recordIn(item)) : item);
-}
-
-/** Returns the record of an approval inside another record, or the value itself. */
-export function recordIn(value: JsonRecord): JsonRecord {
-  if (idIn(value) !== null) return value;
-  const inner = RECORD_NAMES.map((name) => value[name]).find((each) => each !== undefined && isRecord(each));
-  return inner !== undefined && isRecord(inner) ? inner : value;
-}
-
-function idIn(record: JsonRecord): Json {
-  return ID_NAMES.map((name) => record[name] ?? null).find((id) => id !== null) ?? null;
 }
 
 function idFault(id: Json): { code: string; why: string } {
@@ -208,26 +193,8 @@ function withSource({ text, ...item }: Unread): UnreadableItem {
 function merged(same: readonly PendingApproval[]): PendingApproval[] {
   const [first, ...others] = same;
   if (first === undefined || others.length === 0) return first === undefined ? [] : [first];
-  const actions = new Set(same.flatMap(({ action }) => (action === null ? [] : [action])));
-  return [
-    {
-      ...first,
-      action: actions.size === 0 ? null : [...actions].join("\n"),
-      content: same.map(({ content }) => content),
-    },
-  ];
-}
-
-/** Returns the action of an approval from its stored content, read as when the service sent it. `id` is the service's id. */
-export function actionIn(content: Json, id: string): string | null {
-  if (isList(content)) {
-    const actions = new Set(content.flatMap((each) => actionIn(each, id) ?? []));
-    return actions.size === 0 ? null : [...actions].join("\n");
-  }
-  if (!isRecord(content)) return null;
-  const record = recordIn(content);
-  const bare = idIn(record) === null && Object.hasOwn(content, id) ? content[id] : undefined;
-  return actionOf(bare === undefined ? record : { action: bare });
+  const content = same.map((each) => each.content);
+  return [pendingApproval(first.id, first.requestedAt, content)];
 }
 
 // The ids of runs and approvals, which become part of addresses.

@@ -1,7 +1,6 @@
 // `npm run policy -- replay FILE`: says what past requests would have needed under another policy, in lines for the terminal.
 
 import { parseArgs } from "node:util";
-import { actionIn } from "../../adapters/agents/pending-approvals.ts";
 import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holder.ts";
 import { readPolicy } from "../../adapters/policy-file/read-policy.ts";
 import { gatherRequests, type PastPolicy, type PastRequest } from "../../audit/past-requests.ts";
@@ -108,7 +107,7 @@ async function replayRequests(
   const gathered = gatherRequests(from);
   for await (const row of audit.rows()) gathered.add(entryOf(row));
   const people = await slackPeople(env);
-  const tools = { textOf: audit.textOf, policyOf: policiesIn(audit), actionIn, people };
+  const tools = { textOf: audit.textOf, policyOf: policiesIn(audit), people };
   const results: Replayed[] = [];
   for (const request of gathered.all()) results.push(await replay(request, policy, tools));
   const since = new Date(from).toISOString();
