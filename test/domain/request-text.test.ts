@@ -101,6 +101,12 @@ describe("a request written out", () => {
       { action: "x", risk: "low" },
       { action: "x", fields: [{ name: "risk", text: "low" }] },
     ],
+    [
+      "an action beside the record of the approval",
+      "Delete it",
+      { approval: { id: "a", action: "Delete it" }, action: "Read it" },
+      { action: "Delete it", fields: [{ name: "approval" }, { name: "action", text: "Read it" }] },
+    ],
     ["the usual state", "x", { action: "x", status: "pending" }, { fields: [] }],
     [
       "another state",

@@ -20,9 +20,6 @@ export const CARD_HOLDS_CHARS = 2_400;
 /** The longest request that the modal shows in full. Slack's limit for a view is 250 kB, and a character takes up to four bytes. */
 export const MODAL_HOLDS_CHARS = 50_000;
 
-/** Fields that the card shows elsewhere, so they are not repeated. */
-const SHOWN_APART = new Set(["id", "action"]);
-
 export type Told = Pick<Request, "action" | "content" | "volatile">;
 
 /** Returns the request as the service sent it, with nothing made visible or masked. */
@@ -34,9 +31,9 @@ export function sentParts(request: Told): RequestParts {
 /** Returns every field that is not shown elsewhere, by name. Content that is not an object becomes one field, "sent". */
 export function fieldsOf({ action, content }: Told): { readonly [name: string]: Json } {
   if (!isRecord(content)) return typeof content === "string" ? {} : { sent: content };
+  // An action beside the record of the approval may differ from the action in the record.
   const isShownApart = ([name, value]: [string, Json]): boolean =>
-    (SHOWN_APART.has(name) && (name !== "action" || action !== null || value === null)) ||
-    (name === "status" && value === "pending");
+    name === "id" || (name === "action" && value === action) || (name === "status" && value === "pending");
   return Object.fromEntries(Object.entries(content).filter((field) => !isShownApart(field)));
 }
 
