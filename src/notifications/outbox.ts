@@ -2,9 +2,11 @@
 // sent, it is looked for if its answer was lost, and its late copies are removed. Direct messages cannot be read back without a further
 // scope, so a direct message whose answer was lost is sent again: a second receipt does no harm, but a missing one goes unnoticed.
 //
-// Unless a rule wants receipts at once, a person gets them at most every quarter of an hour, in one message.
+// Unless a rule wants receipts at once, a person gets them at most every quarter of an hour, in one message. Receipts that Slack refused are
+// sent one by one.
 
 import { shardOfName } from "../domain/ids.ts";
+import { refusalsOf } from "../domain/posted-message.ts";
 import { createBackgroundLoop } from "../engine/background-work.ts";
 import { endedWithin } from "../engine/clock.ts";
 import { isAlarm, type Notification } from "../ports/notification.ts";
@@ -165,7 +167,9 @@ function dueWork(
     const act = nextAct(notification, now);
     return act === null ? [] : [{ notification, act }];
   });
-  const isShared = ({ notification, act }: Due): boolean => notification.kind === "receipt" && act === "post";
+  // Slack may have refused a whole message because of one of its receipts.
+  const isShared = ({ notification: { kind, post }, act }: Due): boolean =>
+    kind === "receipt" && act === "post" && refusalsOf(post) === 0;
   const single = due.filter((item) => !isShared(item));
   const byPerson = Map.groupBy(due.filter(isShared), ({ notification }) => notification.to);
   const sendAlone = ({ notification, act }: Due): Work => ({

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
 import { BUILT_IN, BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
-import { PLANNED } from "#src/domain/posted-message.ts";
+import { PLANNED, REFUSED_RETRY_MS } from "#src/domain/posted-message.ts";
 import { createBench, failure } from "../make/bot.ts";
 import { aNonce, APPROVER, TEAM } from "../make/run.ts";
 import { BY, decided, disputes, receiptOf, sent } from "../make/receipts.ts";
@@ -64,6 +64,31 @@ describe("receipts of one person", () => {
     await bench.clock.pass(20_000);
     expect(bench.notificationSender.together.map((each) => each.length)).toEqual([2]);
     expect(await bench.store.notifications(100)).toEqual([]);
+  });
+
+  test("are sent one by one after Slack refused them together, so that one cannot keep back the others", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await receiptOf(bench);
+    for (let more = 0; more < 3; more += 1) await decided(bench);
+    const { notificationSender } = bench;
+    let refused = 0;
+    notificationSender.postReceipts = () => {
+      refused += 1;
+      return Promise.reject(failure("msg_blocks_too_long", { retry: "never" }));
+    };
+    const post = notificationSender.post.bind(notificationSender);
+    const [, second] = await bench.store.auditAfter(0, ["decided"], 10);
+    notificationSender.post = (notification, facts) =>
+      notification.entry === second?.seq
+        ? Promise.reject(failure("invalid_blocks", { retry: "never" }))
+        : post(notification, facts);
+    await bench.clock.pass(QUARTER_MS + REFUSED_RETRY_MS);
+    expect(refused).toBe(1);
+    expect(sent(bench, "receipt")).toHaveLength(3);
+    const [waiting, ...others] = await bench.store.notifications(100);
+    expect(others).toEqual([]);
+    expect(waiting).toMatchObject({ entry: second?.seq, post: { type: "refused", refusals: 2 } });
   });
 
   test("are sent at once, one by one, if the rule asks for that", async () => {

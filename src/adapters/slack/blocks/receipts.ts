@@ -11,8 +11,11 @@ import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
 
-/** The most characters of an action or a reason when several receipts share a message. */
-const SHARED_CHARS = 150;
+/**
+ * The most characters of an action or a reason when several receipts share a message. Slack refuses a message of more than about 13,200
+ * characters, and twenty receipts take at most 12,000.
+ */
+const SHARED_CHARS = 110;
 
 export function receipt(
   id: string,
@@ -70,7 +73,7 @@ export function severalReceipts(
   receipts: readonly ReceiptFacts[],
   deployment: Deployment = UNNAMED,
 ): Message {
-  const title = `Your ${receipts.length} newest decisions are recorded`;
+  const title = `${receipts.length} of your decisions are recorded`;
   const newest = receipts.at(-1);
   const blocks: Block[] = [
     rich(
