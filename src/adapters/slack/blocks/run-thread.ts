@@ -1,7 +1,7 @@
 // The messages of a run's thread: its opening, the notices, and the card for unreadable answers. `messageIn` draws every message of a run,
 // including its outcome, the digests and the approval cards.
 
-import type { Block } from "@slack/types";
+import type { Block, RichTextElement } from "@slack/types";
 import { isFollowUpSlot } from "../../../domain/handling.ts";
 import { namedByStop } from "../../../domain/brake.ts";
 import type { MessageTs } from "../../../domain/ids.ts";
@@ -22,8 +22,7 @@ import {
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { digestPages, isStormSlot } from "../../../domain/storm.ts";
 import { callIn, gatheredIn, isAnnouncement, isGatheredSlot, shownCalls } from "../../../domain/call.ts";
-import { oneLine } from "../../../domain/text/excerpt.ts";
-import { channelText } from "../../../domain/text/text.ts";
+import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { approvalCard } from "./approval-card.ts";
 import { callMessage, severalMessage } from "./call-messages.ts";
 import { stopActions, stopMessage, stoppedLine } from "./brake-blocks.ts";
@@ -31,8 +30,8 @@ import { type Deployment, named, namedText, runIdElement, UNNAMED } from "./depl
 import { followUpMessage } from "./follow-up-messages.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import {
-  boxes,
   count,
+  drawnBoxes,
   duration,
   escaped,
   header,
@@ -196,12 +195,16 @@ export function messageIn(
 // The card for approvals that cannot be read. It has no buttons, because people cannot decide what they cannot read.
 
 const WHY_CHARS = 300;
+const ID_CHARS = 120;
+const IDS_OF_ITEM = 2;
+/** The room for the boxes of all items, as Slack counts. With the rest of the card, this stays below its limit of about 13,200. */
+const BOXES_CHARS = 8_000;
 
 function unreadableCard(run: Run, deployment: Deployment = UNNAMED): Message {
   const unreadable = unreadableNow(run);
   if (unreadable === null) return readableAgain(run);
   const title = `⚠️ ${unreadableTitle(unreadable)}`;
-  const head = line(
+  const about = line(
     span(run.origin === "started" ? "Run asked for by " : "Run watched by "),
     person(run.requester),
     span(" · seen "),
@@ -214,7 +217,7 @@ function unreadableCard(run: Run, deployment: Deployment = UNNAMED): Message {
     text: title,
     blocks: [
       header(title),
-      rich(head),
+      rich(about),
       ...unreadable.items.map((item) => itemBlock(unreadable, item)),
       ...(more > 0 ? [rich(line(span(`${count(more)} more can't be read either.`)))] : []),
       rich(line(span("What to do: ", { bold: true }), span(adviceWords(unreadable)))),
@@ -237,18 +240,27 @@ export function unreadableTitle({ what, count: many }: Unreadable): string {
   }
 }
 
-function itemBlock({ what }: Unreadable, { ids, why, source, hidden }: UnreadableItem): Block {
-  const named = ids.flatMap((id) => [span(", approval "), untrustedSpan(id, 120, { code: true })]);
+function itemBlock({ what, items }: Unreadable, { ids, why, source, hidden }: UnreadableItem): Block {
   const reason = line(
     span("Why", { bold: true }),
-    ...named,
+    ...idElements(ids),
     span(": "),
     untrustedSpan(why.endsWith(".") ? why : `${why}.`, WHY_CHARS),
   );
   if (what !== "items") return rich(reason);
-  const rest = `${count(hidden)} more ${plural(hidden, "character is", "characters are")} not shown here. The service has ${plural(hidden, "it", "them")}.`;
-  const missing = hidden === 0 ? [] : [line(span(rest, { bold: true }))];
-  return rich(reason, ...boxes(channelText(source)), ...missing);
+  const shown = head(source, Math.floor(BOXES_CHARS / items.length), "masked");
+  const left = shown.hidden + hidden;
+  const rest = `${count(left)} more ${plural(left, "character is", "characters are")} not shown here. The service has ${plural(left, "it", "them")}.`;
+  const missing = left === 0 ? [] : [line(span(rest, { bold: true }))];
+  return rich(reason, ...drawnBoxes(shown.text), ...missing);
+}
+
+function idElements(ids: UnreadableItem["ids"]): RichTextElement[] {
+  const named = ids
+    .slice(0, IDS_OF_ITEM)
+    .flatMap((id) => [span(", approval "), untrustedSpan(id, ID_CHARS, { code: true })]);
+  const more = ids.length - IDS_OF_ITEM;
+  return more > 0 ? [...named, span(` and ${count(more)} more ${plural(more, "id")}`)] : named;
 }
 
 function adviceWords({ what, count: many }: Unreadable): string {

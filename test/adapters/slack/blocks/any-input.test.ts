@@ -9,9 +9,10 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { SUBCOMMANDS } from "#src/adapters/slack/names.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { callSlot, gatheredCall } from "#src/domain/call.ts";
-import type { Json } from "#src/domain/json.ts";
+import { ApprovalId, RunId } from "#src/domain/ids.ts";
+import { isList, type Json } from "#src/domain/json.ts";
 import { BACK, DOWN, MISSING, STOPPED } from "#src/domain/render-key.ts";
-import { cardSlot, OPENING, OUTCOME, type Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING, OUTCOME, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { clip, visible } from "#src/domain/text/text.ts";
 import { anApproval, APPROVER, aRun, aWatchedRun, NOON, TEAM, withApprovals } from "../../../make/run.ts";
 import { endedRun, requestOf } from "../observed.ts";
@@ -36,6 +37,7 @@ const slots: readonly (readonly [string, string])[] = [
   ["notice that the service is away", `${DOWN} ${NOON}`],
   ["notice of many requests", `storm ${NOON}`],
   ["notice that the service is back", `${BACK} ${NOON}`],
+  ["card for unreadable approvals", UNREADABLE],
 ];
 
 describe("whatever a run contains, Slack accepts it and no one is mentioned, for", () => {
@@ -96,6 +98,30 @@ function withoutOwnLink<Block>(blocks: Block[]): Block[] {
     JSON.stringify(blocks).replaceAll(`"type":"link","url":"${PERMALINK}"`, '"type":"text"'),
   ) as Block[];
 }
+
+test.each(["x", "&", "<", "\u200B", "\u{E0041}"])(
+  "five unreadable approvals of %j alone fit, and what is not shown is counted",
+  (char) => {
+    const source = char.repeat(2_000 / char.length);
+    const ids = Array.from({ length: 40 }, (_, at) => ApprovalId(`${at}${char.repeat(200)}`));
+    const item = { ids, code: "no-id", why: char.repeat(2_000), source, hidden: 7_000 };
+    const items = Array.from({ length: 5 }, () => item);
+    const run: Run = {
+      ...aWatchedRun(RunId(char.repeat(200))),
+      unreadable: { since: NOON, what: "items", count: 2_000, items },
+    };
+    const card = messageIn(run, UNREADABLE);
+    expectMessage(card);
+    const drawn = objectsIn(wire(card.blocks)).flatMap(({ type, elements }) =>
+      type === "rich_text_preformatted" && isList(elements ?? null) ? [textOf(elements)] : [],
+    );
+    const shown = drawn.join("").replace(/⟨U\+[0-9A-F]+⟩/g, char).length;
+    const missing = [...textOf(card.blocks).matchAll(/([\d,]+) more characters are not shown here/g)];
+    const counted = missing.reduce((sum, [, chars]) => sum + Number(chars?.replaceAll(",", "")), 0);
+    expect(shown + counted).toBe(5 * 9_000);
+    expect(textOf(card.blocks)).toMatch(/38 more ids/);
+  },
+);
 
 describe("on a card,", () => {
   const by = { team: TEAM, user: APPROVER };

@@ -13,6 +13,7 @@ import { newApproval } from "#src/domain/approval-transitions.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import { isRecord, type Json } from "#src/domain/json.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
+import type { Unreadable } from "#src/domain/snapshot.ts";
 import { clip } from "#src/domain/text/text.ts";
 import { type Creation, type Ended, OUTPUT, requestSlot, type Run, type Watch } from "#src/domain/run.ts";
 import { aNonce, APPROVER, aRun, aWatchedRun, NOON, REQUESTER, TEAM } from "../../../make/run.ts";
@@ -258,6 +259,22 @@ const anyWatch = fc.constantFrom<Watch>(
   { type: "dropped", at: NOON, by: REQUESTER },
 );
 
+const anyUnreadable: fc.Arbitrary<Unreadable> = fc
+  .array(
+    fc.record({
+      ids: fc.array(
+        anyId.map((id) => ApprovalId(id)),
+        { maxLength: 4 },
+      ),
+      code: fc.constant("no-id"),
+      why: anyText,
+      source: anyText.map((text) => clip(text.toWellFormed(), 2_000).shown),
+      hidden: fc.nat(),
+    }),
+    { minLength: 1, maxLength: 5, size: "max" },
+  )
+  .map((items) => ({ since: NOON, what: "items", count: items.length, items }));
+
 /** A run in any state, with at most `approvals` approvals. */
 export const anyRun = (approvals = 3): fc.Arbitrary<Run> =>
   fc
@@ -271,6 +288,7 @@ export const anyRun = (approvals = 3): fc.Arbitrary<Run> =>
       approvals: fc.array(anyApproval, { maxLength: approvals, size: "max" }),
       upload: anyUpload,
       away: fc.boolean(),
+      unreadable: fc.option(anyUnreadable),
     })
     .map(({ status, ended, upload, away, ...facts }) => ({
       ...aRun(),
