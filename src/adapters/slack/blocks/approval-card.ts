@@ -34,11 +34,13 @@ import { fitsCard, indented, maskedRemark, WHO_SEES_MASKED } from "./request-blo
 import {
   clock,
   count,
+  countedLength,
   drawnBoxes,
   escaped,
   header,
   line,
   type Message,
+  MESSAGE_CHARS,
   moment,
   person,
   rich,
@@ -86,6 +88,31 @@ function notificationText({ run, approval, state, marks, deployment }: Card): st
 
 function waitingBlocks(card: Card): Block[] {
   const { run, approval, state } = card;
+  const above = [
+    ...askedBlocks(card),
+    ...pastBlocks(approval),
+    ...disputeBlocks(approval),
+    ...precedentBlocks(precedentsOf(approval)),
+  ];
+  const below = [
+    ...followUpBlocks(approval),
+    ...(state.open ? brakeBlocks(run) : []),
+    ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
+    ...buttons(card),
+    ...(state.open ? followUpActions(approval) : []),
+    runNote(
+      runId(run) ?? "",
+      card.deployment,
+      "The request above is written by the agent, not checked by Countersign",
+    ),
+  ];
+  const chars = MESSAGE_CHARS - countedLength([...above, ...below]);
+  return [...above, ...ruleBlocks(run, approval, { chars, details: detailsLabel(card) }), ...below];
+}
+
+/** The title, what is asked, and what changed in it. */
+function askedBlocks(card: Card): Block[] {
+  const { run, approval, state } = card;
   const { title, whole } = titleOf(card);
   const { blocks, secrets, id } = cardRequest(run, approval, card.marks, whole);
   const second = line(
@@ -101,20 +128,6 @@ function waitingBlocks(card: Card): Block[] {
     ...blocks,
     ...(isReused(run.approvals, approval) ? [partWithId("reused", rich(line(span(REUSED))))] : []),
     ...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""),
-    ...pastBlocks(approval),
-    ...disputeBlocks(approval),
-    ...precedentBlocks(precedentsOf(approval)),
-    ...ruleBlocks(run, approval),
-    ...followUpBlocks(approval),
-    ...(state.open ? brakeBlocks(run) : []),
-    ...(state.text === "" ? [] : [rich(line(span(state.text)))]),
-    ...buttons(card),
-    ...(state.open ? followUpActions(approval) : []),
-    runNote(
-      runId(run) ?? "",
-      card.deployment,
-      "The request above is written by the agent, not checked by Countersign",
-    ),
   ];
 }
 
@@ -244,17 +257,26 @@ function answerLine(answered: string): ReturnType<typeof line> {
 /**
  * Approve, Deny and Stop while the approval can be decided, Undo and Deny while it is on hold, and Details unless the file is on its way.
  */
-function buttons({ run, approval, state }: Card): Block[] {
-  const { nonce, request, appliedRule } = approval;
+function buttons(card: Card): Block[] {
+  const { run, approval, state } = card;
+  const { nonce, appliedRule } = approval;
   const button = buttonsOf(approval);
   const decide = state.open ? decideButtons(approval, state.onlyDeny === true) : [];
   const undo = state.held === null ? [] : [button(CARD_UNDO, "Undo"), denyButton(approval)];
-  const mustRead = state.open && appliedRule.rule.friction.readFirst;
-  const inFull = mustRead || (state.open && (needsFile(request) || !fitsCard(request)));
-  const fileComing = needsFile(request) && fileState(run, requestSlot(approval)) === "coming";
-  const details = fileComing ? [] : [button(CARD_READ, inFull ? "Read in full" : "Details")];
+  const label = detailsLabel(card);
+  const details = label === null ? [] : [button(CARD_READ, label)];
   const stop = state.open ? [stopButton(run)].filter((found) => found !== null) : [];
+  const mustRead = state.open && appliedRule.rule.friction.readFirst;
   const elements = [...(mustRead ? details : []), ...decide, ...undo, ...(mustRead ? [] : details), ...stop];
   // Each version has its own block id, so a click on an outdated copy in Slack's client can be recognized.
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
+}
+
+/** The label of the button that shows the whole request and every decision on it. Null while the file of the request is on its way. */
+function detailsLabel({ run, approval, state }: Card): "Details" | "Read in full" | null {
+  const { request, appliedRule } = approval;
+  if (needsFile(request) && fileState(run, requestSlot(approval)) === "coming") return null;
+  const { readFirst } = appliedRule.rule.friction;
+  const inFull = state.open && (readFirst || needsFile(request) || !fitsCard(request));
+  return inFull ? "Read in full" : "Details";
 }

@@ -83,7 +83,7 @@ export function votesSoFar(run: Run, request: Request): RichTextBlock[] {
   const approval = approvalOf(run, request);
   if (approval === undefined || approval.votes.length === 0) return [];
   const progress = `${approval.votes.length}-of-${approval.appliedRule.rule.needs}` as const;
-  return [partWithId(`votes:${progress}`, rich(...approval.votes.flatMap(voteLines)))];
+  return [partWithId(`votes:${progress}`, rich(...approval.votes.flatMap((vote) => voteLines(vote))))];
 }
 
 /** A question to the requester, with its answer if there is one. */

@@ -15,7 +15,7 @@ import {
   type Risk,
   type ShortField,
 } from "../../../domain/text/card-layout.ts";
-import { oneLine } from "../../../domain/text/excerpt.ts";
+import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY } from "../names.ts";
 import { type PartId, partWithId } from "./message-id.ts";
@@ -30,6 +30,7 @@ import {
 } from "./request-blocks.ts";
 import {
   count,
+  countedLength,
   drawnBoxes,
   line,
   localTime,
@@ -133,8 +134,13 @@ export function riskWords({ level, words }: Risk): string {
 const MAX_MENTIONS = 20;
 const PARTS_CHARS = 300;
 const REASON_OF_VOTE_CHARS = 1_000;
+/** The words around the reason of an approval, with those that say how much of it is cut. */
+const AROUND_REASON_CHARS = 60;
 
-export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
+/** `chars`: the room for these blocks. `details`: the label of the button that shows whole reasons, or null if the card has none. */
+type Room = { readonly chars: number; readonly details: string | null };
+
+export function ruleBlocks({ requester }: Run, approval: Approval, room: Room): Block[] {
   if (approval.state.type !== "pending") return [];
   const { rule } = approval.appliedRule;
   const few = tooFewApprovers(approval);
@@ -153,7 +159,7 @@ export function ruleBlocks({ requester }: Run, approval: Approval): Block[] {
     ...needsLine(approval),
     ...waitingLines(approval),
   ];
-  const votes = approval.votes.flatMap(voteLines);
+  const votes = votesOnCard(approval.votes, { ...room, chars: room.chars - countedLength(lines) });
   if (lines.length + votes.length === 0) return [];
   const progress = `${approval.votes.length}-of-${rule.needs}` as const;
   return [partWithId(`rule:${progress}${few === null ? "" : ":too-few"}`, rich(...lines, ...votes))];
@@ -189,17 +195,29 @@ function needsLine({ appliedRule, votes }: Approval) {
   ];
 }
 
+/** The approvals share the room, so that the card fits in Slack however long the reasons of many people are. */
+function votesOnCard(votes: readonly Decision[], { chars, details }: Room) {
+  const share = Math.floor(chars / Math.max(votes.length, 1)) - AROUND_REASON_CHARS;
+  const each = Math.max(0, Math.min(share, REASON_OF_VOTE_CHARS));
+  const where = details === null ? "The audit has" : `"${details}" shows`;
+  const isCut = votes.some(({ reason }) => head(reason, each, "masked").hidden > 0);
+  return [
+    ...votes.flatMap((vote) => voteLines(vote, each)),
+    ...(isCut ? [line(span(`Some reasons are cut here. ${where} more of them.`))] : []),
+  ];
+}
+
 /** The lines of one person's approval among several. */
-export function voteLines({ by, at, reason }: Decision) {
+export function voteLines({ by, at, reason }: Decision, chars = REASON_OF_VOTE_CHARS) {
   const who = by === null ? span("The policy") : person(by.user);
-  const head = line(
+  const first = line(
     span("☑️ "),
     who,
     span(" approved "),
     moment(at),
     span(reason === "" ? " and gave no reason." : ":"),
   );
-  return reason === "" ? [head] : [head, quote(untrustedSpan(reason, REASON_OF_VOTE_CHARS))];
+  return reason === "" ? [first] : [first, quote(untrustedSpan(reason, chars))];
 }
 
 // "No one can approve this", in the same words on the card, in the requester's notice and in the fallback channel.

@@ -14,7 +14,7 @@ import type {
 import type { MessageTs, UserId } from "../../../domain/ids.ts";
 import { shortened } from "../../../domain/text/excerpt.ts";
 import { groupDigits } from "../../../domain/text/secrets.ts";
-import { pieces, visible } from "../../../domain/text/text.ts";
+import { countedChars, pieces, visible } from "../../../domain/text/text.ts";
 
 export type Message = { readonly text: string; readonly blocks: Block[] };
 export type Style = NonNullable<RichTextText["style"]>;
@@ -127,6 +127,18 @@ export function escaped(text: string): string {
   return inert.replace(/:(?=[\p{L}\p{N}_'+-]{1,100}:)/gu, ": ");
 }
 
+/** How many characters a header counts beyond its text. */
+const HEADER_COUNTS_CHARS = 100;
+
+/** Counts the characters of blocks, or of their parts, as Slack does for its limit on a message. */
+export function countedLength(drawn: unknown): number {
+  if (typeof drawn !== "object" || drawn === null) return 0;
+  const { type, text } = { type: "", text: "", ...drawn };
+  const own =
+    (typeof text === "string" ? countedChars(text) : 0) + (type === "header" ? HEADER_COUNTS_CHARS : 0);
+  return Object.values(drawn).reduce<number>((sum, part) => sum + countedLength(part), own);
+}
+
 export function count(n: number): string {
   return groupDigits(n);
 }
@@ -148,6 +160,8 @@ export function duration(ms: number): string {
 
 // Length limits of our messages, with their sources.
 
+/** Slack refuses a message of more than about 13,200 characters (not published; third parties measured it). */
+export const MESSAGE_CHARS = 12_500;
 /** docs.slack.dev, plain_text_input: max_length is at most 3,000. */
 export const INPUT_CHARS = 3_000;
 /** Our own choice: Slack allows longer preformatted elements, but draws short ones faster. */
