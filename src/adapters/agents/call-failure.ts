@@ -62,10 +62,9 @@ function notThroughProxy(
 ): FailureWords {
   const status = error instanceof Error ? PROXY_STATUS.exec(error.message)?.[0] : undefined;
   const why = fault === "UND_ERR_ABORTED" && status !== undefined ? `it answered HTTP ${status}` : fault;
-  return {
-    code: "proxy",
-    words: `${who} cannot be reached: the proxy made no connection to ${base.host} (${why}).`,
-  };
+  const wordsOf = (address: string): string =>
+    `${who} cannot be reached: the proxy made no connection to ${address} (${why}).`;
+  return { code: "proxy", words: wordsOf(base.host), publicWords: wordsOf("it") };
 }
 
 function timedOut(who: string, { timeoutMs, isQueued }: Facts): FailureWords {
