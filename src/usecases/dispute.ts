@@ -23,8 +23,8 @@ import { createNoteRefusal } from "./refusals.ts";
 export type Disputed = {
   /** True if the decision was disputed before. Nothing was written then. */
   readonly again: boolean;
-  /** The number of people and channels that are notified. If it is 0, the dispute is only in the log and the audit. */
-  readonly notified: number;
+  /** Who is notified: so many admins, and the audit channel. If there is neither, the dispute is only in the log and the audit. */
+  readonly notified: { readonly admins: number; readonly channel: boolean };
   /** When the decision was first disputed (ms since 1970). Null if this is no longer known. */
   readonly reportedAt: number | null;
   /** The receipt, which is drawn again without its button. */
@@ -72,7 +72,8 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
     log.error({ ...by, run, runId, entry: decided.seq }, "a person disputes a decision in their name");
     const again = marked === "known";
     const redrawn = await receiptOf(deps, notification, decided, again ? null : facts.at);
-    return ok({ again, notified: audit.admins.length + (audit.channel === null ? 0 : 1), ...redrawn });
+    const notified = { admins: audit.admins.length, channel: audit.channel !== null };
+    return ok({ again, notified, ...redrawn });
   };
 }
 

@@ -209,14 +209,18 @@ async function withoutButton(
 }
 
 function disputeWords({ notified, facts, reach }: Disputed): string {
-  const admins =
-    notified === 0
-      ? "No admin is named in Countersign's configuration, so tell the people who operate it *now*."
-      : "The admins have been told.";
   const { entry } = facts.entry;
   const what = isUndo(entry) ? "took your approval back" : "decided this";
   const became = isUndo(entry) ? NOT_BACK : REACH_WORDS[reach];
-  return `You reported that someone else ${what} in your name. The audit records it. ${admins} ${became} Sign out of all your Slack sessions and change your password.`;
+  return `You reported that someone else ${what} in your name. The audit records it. ${alertWords(notified)} ${became} Sign out of all your Slack sessions and change your password.`;
+}
+
+/** The alerts are sent after this answer. */
+function alertWords({ admins, channel }: Disputed["notified"]): string {
+  if (admins > 0) return "The admins are being alerted.";
+  return channel
+    ? "The audit channel is being alerted, but no admin is named: tell the people who run Countersign *now*."
+    : "No admin is named in Countersign's configuration, so tell the people who operate it *now*.";
 }
 
 const NOT_BACK = "The approval does not come back by itself: the card shows where the request stands now.";

@@ -7,6 +7,8 @@ import { PLANNED } from "#src/domain/posted-message.ts";
 import { PortError } from "#src/ports.ts";
 import type { Notification } from "#src/ports/notification.ts";
 import { aNonce, CHANNEL, NOON } from "../../make/run.ts";
+import { messageExamples } from "./blocks/page/page.ts";
+import { printedBlocks } from "./blocks/printed.ts";
 
 const self = { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" };
 const head: Notification = { id: aNonce(), kind: "head", entry: 1, to: CHANNEL, madeAt: NOON, post: PLANNED };
@@ -66,4 +68,20 @@ test("after a 429, the next reads and removals wait too", async () => {
     ["read", CHANNEL, 30_000],
     ["other", CHANNEL, 30_000],
   ]);
+});
+
+test('the answer to "This was not me" says who is alerted, and claims no admin if none is named', async () => {
+  const { "answer:reported": examples } = await messageExamples();
+  const wordsOf = (which: string): string => {
+    const drawn = examples.find(({ when }) => when === which)?.drawn;
+    if (drawn === undefined) throw new Error(`no example: ${which}`);
+    return printedBlocks(drawn.blocks);
+  };
+  expect(wordsOf("")).toContain("The admins are being alerted.");
+  expect(wordsOf("only an audit channel")).toContain(
+    "The audit channel is being alerted, but no admin is named: tell the people who run Countersign *now*.",
+  );
+  expect(wordsOf("no admin and no audit channel")).toContain(
+    "No admin is named in Countersign's configuration, so tell the people who operate it *now*.",
+  );
 });

@@ -57,6 +57,9 @@ import {
 import { FOLLOW_UP_ANSWERS } from "./follow-up.ts";
 import { HEALTH_ANSWERS } from "./health-reports.ts";
 
+/** Who is notified of "This was not me" if there are an admin and an audit channel. */
+const BOTH = { admins: 1, channel: true };
+
 type AnswerId = Extract<MessageId, `answer:${string}`>;
 
 const UNSENT: Delivery = {
@@ -335,16 +338,26 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:opened-before": await open({ open: async () => "again" }),
     "answer:opening-not-confirmed": await open({ open: fails("maybe") }),
     "answer:reported": [
-      ...(await notMe(ok({ ...REPORTED, again: false, notified: 2 }))),
-      ...(await notMe(ok({ ...REPORTED, again: false, notified: 0 }))),
-      ...when("not sent yet", await notMe(ok({ ...REPORTED, again: false, notified: 2, reach: "not-yet" }))),
-      ...when("never sent", await notMe(ok({ ...REPORTED, again: false, notified: 2, reach: "never" }))),
+      ...(await notMe(ok({ ...REPORTED, again: false, notified: BOTH }))),
+      ...when(
+        "only an audit channel",
+        await notMe(ok({ ...REPORTED, again: false, notified: { admins: 0, channel: true } })),
+      ),
+      ...when(
+        "no admin and no audit channel",
+        await notMe(ok({ ...REPORTED, again: false, notified: { admins: 0, channel: false } })),
+      ),
+      ...when(
+        "not sent yet",
+        await notMe(ok({ ...REPORTED, again: false, notified: BOTH, reach: "not-yet" })),
+      ),
+      ...when("never sent", await notMe(ok({ ...REPORTED, again: false, notified: BOTH, reach: "never" }))),
       ...when(
         "of an approval that was taken back",
-        await notMe(ok({ ...UNDO_REPORTED, again: false, notified: 2 })),
+        await notMe(ok({ ...UNDO_REPORTED, again: false, notified: BOTH })),
       ),
     ],
-    "answer:reported-before": await notMe(ok({ ...REPORTED, again: true, notified: 2 })),
+    "answer:reported-before": await notMe(ok({ ...REPORTED, again: true, notified: BOTH })),
     "answer:report-not-recorded": await clicked(onNotMe, "", { dispute: fails("maybe") }),
     "answer:not-your-receipt": await notMe(err({ type: "unknown" })),
     "answer:dispute-closed": await typed("audit close run_7 It was Ben after all", {
