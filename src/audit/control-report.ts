@@ -169,7 +169,11 @@ const EXCEPTIONS = [
   ],
   ["Archives made", "archived", "the oldest entries were moved into a file"],
   ["Keys exchanged", "key-changed", "another key signs from there on"],
-  ["Evidence read", "audit-read", "a person got the evidence of a run, or the figures of a week"],
+  [
+    "Evidence read",
+    "audit-read",
+    "the evidence of a run, or the figures of a week, was about to be sent to a person",
+  ],
   ["Policies put into force", "policy-loaded", "at a start or a reload; also the same policy again"],
   ["Starts of the program", "program-started", "with its version and configuration"],
 ] as const;

@@ -136,7 +136,9 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   "task-told": () => "learned the task of the run from the service",
   unwatched: () => "stopped watching the run",
   "audit-read": ({ run, runId }) =>
-    run === null && runId === null ? "received who decided in a week" : "received the audit of the run",
+    run === null && runId === null
+      ? "received who decided in a week"
+      : "asked for the audit of the run; it is about to be sent",
   "too-few-approvers": ({ outcome }) => `counted too few people who can approve it: ${shortened(outcome)}`,
   "week-ended": ({ outcome }) => `looked back at a week: ${shortened(outcome)}`,
   redacted: ({ outcome }) => `erased the text, ${shortened(outcome)}`,

@@ -53,7 +53,7 @@ export type CommandRefusal =
   | { readonly type: "not-admin"; readonly asked: "close" | "acknowledge" | "report" }
   /** For an acknowledgement of tampering. */
   | { readonly type: "nothing-to-acknowledge" | "other-findings" | "acknowledge-why" }
-  /** It was allowed, but Slack did not accept the file. */
+  /** It was allowed, but Slack did not confirm the file. */
   | { readonly type: "not-sent" };
 
 /** Every reason that a refusal is counted under. "unknown-command": a mention of the app that is not a command. */

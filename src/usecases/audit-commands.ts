@@ -1,5 +1,6 @@
-// Two subcommands of `/agent audit`. An auditor gets the evidence of one run, and each delivery is an audit entry as well. An admin
-// acknowledges findings of tampering. The third subcommand, which closes a dispute, is in dispute.ts.
+// Two subcommands of `/agent audit`. An auditor gets the evidence of one run. An audit entry says so before the evidence is sent, so none
+// leaves without an entry. If Slack does not confirm the file, a refusal follows. An admin acknowledges findings of tampering. The third
+// subcommand, which closes a dispute, is in dispute.ts.
 
 import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, type Names, peopleIn, runStory } from "../audit/narrative.ts";
@@ -43,14 +44,15 @@ async function give(deps: ExportDeps, by: Asker, id: RunId): Promise<Result<numb
   if (first === undefined) return err({ type: "unknown-run", in: "audit" });
   const { team, user } = by;
   const about = aboutSameRun(first.entry);
-  const facts = { at: context().now, what: "audit-read", outcome: "given", by: { team, user } } as const;
+  const facts = { at: context().now, what: "audit-read", outcome: "sending", by: { team, user } } as const;
   await store.audit([auditEntry(null, { ...facts, ...about, runId: about.runId ?? id })]);
   const entries = await store.auditOfRun(id);
   const unproven = await firstUnproven(deps, entries);
   if (unproven !== null) return err(unproven);
   const names = await namesOf(deps, entries);
+  const evidence = await evidenceOf(store, entries, { id, user, at: facts.at, names });
   try {
-    await notificationSender.file(user, await evidenceOf(store, entries, { id, user, at: facts.at, names }));
+    await notificationSender.file(user, evidence);
     return ok(entries.length);
   } catch (error) {
     if (error instanceof PortError) return err({ type: "not-sent" });

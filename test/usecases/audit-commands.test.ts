@@ -1,6 +1,8 @@
 // The evidence of a run: who gets it, what it contains, and the audit entry that says it was given out.
 
 import { expect, test } from "vitest";
+import { commandRefusalWords } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import { entryStory } from "#src/audit/narrative.ts";
 import { RunId, UserId } from "#src/domain/ids.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
@@ -31,7 +33,7 @@ test("an admin gets everything that is known about the run, and an entry says so
     "approved",
     "confirmed",
     "delete it",
-    "received the audit of the run",
+    "asked for the audit of the run; it is about to be sent",
   ])
     expect(text).toContain(words);
   expect(text).not.toContain("\u202E");
@@ -92,14 +94,34 @@ test("a run that the audit does not know is reported as that, and a file about a
   expect(bench.notificationSender.given[1]?.text).toMatch(/^Evidence of run/);
 });
 
-test("a file that Slack does not accept is reported as not sent", async () => {
+test("a file that fails below its announcement is not recorded as received, and its reader learns that it may be missing", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
-  bench.notificationSender.file = () => Promise.reject(failure("http_500"));
-  expect(await bench.flow.exportEvidence(asks(ADMIN), id)).toEqual({
-    ok: false,
-    error: { type: "not-sent" },
-  });
+  const announced: string[] = [];
+  bench.notificationSender.file = (_to, { says }) => {
+    announced.push(says);
+    return Promise.reject(failure("http_500"));
+  };
+  const refused = await bench.flow.exportEvidence(asks(ADMIN), id);
+  expect(refused).toEqual({ ok: false, error: { type: "not-sent" } });
+  expect(announced).toHaveLength(1);
+  const words = commandRefusalWords({ type: "not-sent" }, "/agent");
+  expect(words).toContain("it may be missing, even below a message that announces it");
+  expect(words).not.toContain("nothing was sent");
+  const [read, refusal] = (await bench.store.auditOfRun(id)).slice(-2);
+  expect([read?.entry, refusal?.entry]).toMatchObject([
+    { what: "audit-read", outcome: "sending", by: { user: ADMIN } },
+    { what: "refused", step: "audit", refusal: "not-sent", by: { user: ADMIN } },
+  ]);
+  expect(read === undefined ? "" : entryStory(read)).not.toContain("received");
+});
+
+test("a store that fails while the evidence is written is not reported as Slack's doing", async () => {
+  const bench = await createBench();
+  const { id } = await decided(bench);
+  bench.store.auditProof = () => Promise.reject(failure("SQLITE_IOERR"));
+  await expect(bench.flow.exportEvidence(asks(ADMIN), id)).rejects.toMatchObject({ code: "SQLITE_IOERR" });
+  expect(bench.notificationSender.given).toEqual([]);
 });
 
 test("a forgotten run still has its evidence", async () => {

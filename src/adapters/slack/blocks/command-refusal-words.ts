@@ -48,7 +48,8 @@ const FIXED_COMMAND_WORDS = {
   "other-findings":
     "This code does not match the current findings, so nothing was acknowledged. `health` shows the current code and findings.",
   "acknowledge-why": "After the code, say what you found. The audit records it in your name.",
-  "not-sent": "Slack did not accept the file, so nothing was sent. Try again in a moment.",
+  "not-sent":
+    "Slack did not confirm the file, so it may be missing, even below a message that announces it. If you do not find it, try again in a moment.",
 } as const satisfies Partial<Record<CommandRefusal["type"], string>>;
 
 const ONLY_ADMINS: Record<Extract<CommandRefusal, { type: "not-admin" }>["asked"], string> = {
