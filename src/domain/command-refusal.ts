@@ -34,6 +34,7 @@ export type CommandRefusal =
   | { readonly type: "not-a-channel" }
   /** There is no such run, or this person may not know about it. `in`: it was looked up in the audit, which the person may read. */
   | { readonly type: "unknown-run"; readonly in?: "audit" }
+  /** The run could not be looked up. `words` say why, and may quote the service. */
   | { readonly type: "service-silent"; readonly words: string }
   | { readonly type: "already-watched"; readonly run: Run }
   /** The run with this id has ended, and the service uses the id for another run. */

@@ -1,7 +1,12 @@
-// The requester of a run cannot approve it because another person watches it later.
+// Watching a run that was started elsewhere: its requester cannot approve it because another person watches it later, and a run that cannot
+// be looked up is not watched.
 
 import { expect, test } from "vitest";
+import { commandRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import { escaped } from "#src/adapters/slack/blocks/rich.ts";
 import { UserId } from "#src/domain/ids.ts";
+import { PortError } from "#src/ports.ts";
+import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { APPROVER, aRunId, CHANNEL, TEAM } from "../make/run.ts";
 
@@ -69,3 +74,27 @@ test("a found run that changes while it is watched again is not trusted, and nei
   expect((await bench.run(id)).requester).toBe(APPROVER);
   expect(await opens(bench, id, APPROVER)).toBe("requester");
 });
+
+test.for([
+  ["http_403", "The agent service answered HTTP 403 (forbidden): this key may not read <run_7>"],
+  ["garbled", "The agent service sent an answer that cannot be used: it is not JSON."],
+  ["bad_id", "This id cannot be part of an address, so the agent service cannot be asked about it."],
+  ["timeout", "The agent service did not answer within 10 s."],
+] as const)(
+  "a run that cannot be looked up is not watched, and the answer says why: %s",
+  async ([code, words]) => {
+    const bench = await createBench();
+    const id = aRunId();
+    const facts = { applied: "no", retry: "never", code } as const;
+    bench.agents.beforeLook = () => Promise.reject(new PortError(words, facts));
+    const refused = await bench.flow.adoptRun.adopt(BY, id);
+    if (refused.ok) throw new Error("the run is watched");
+    const { text, blocks } = commandRefusal(refused.error, "/agent");
+    expect(textOf(blocks)).toContain(words);
+    expect(text).toContain(escaped(words));
+    const ours = textOf(blocks).replace(words, "");
+    expect(ours).toContain("Nothing was done");
+    expect(ours).not.toContain("did not answer");
+    expect(await bench.store.byRunId(id)).toBeNull();
+  },
+);

@@ -4,7 +4,19 @@ import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import type { CommandRefusal } from "../../../domain/command-refusal.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { textAnswer } from "./message-id.ts";
-import { boxes, count, escaped, line, localTime, type Message, plural, rich, span } from "./rich.ts";
+import {
+  boxes,
+  count,
+  escaped,
+  line,
+  localTime,
+  type Message,
+  plural,
+  quote,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
 
 /** Refusals of commands that always have the same words. */
 const FIXED_COMMAND_WORDS = {
@@ -83,8 +95,19 @@ const MAX_WRONG = 3;
 
 /** The private answer to a refused command. */
 export function commandRefusal(refusal: CommandRefusal, command: string): Message {
-  return textAnswer(`command-refusal:${refusal.type}`, commandRefusalWords(refusal, command));
+  const { text, blocks } = textAnswer(
+    `command-refusal:${refusal.type}`,
+    commandRefusalWords(refusal, command),
+  );
+  if (refusal.type !== "service-silent") return { text, blocks };
+  const why = untrustedSpan(refusal.words.replace(/\s+/g, " "), SERVICE_CHARS);
+  return {
+    text: `${text} ${escaped(oneLine(refusal.words, SERVICE_CHARS))}`,
+    blocks: [...blocks, rich(quote(why))],
+  };
 }
+/** The most characters of the words about a call to the service. They may quote it, so they are drawn where Slack reads no markup. */
+const SERVICE_CHARS = 300;
 
 export function commandRefusalWords(refusal: CommandRefusal, command: string): string {
   switch (refusal.type) {
@@ -99,7 +122,7 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "saved-task-unfinished":
       return unfinishedWords(refusal, escaped);
     case "service-silent":
-      return `The agent service did not answer, so nothing was done. \`${command} health\` says why.`;
+      return `Nothing was done, because this run could not be looked up at the agent service. \`${command} health\` shows whether the service answers.`;
     case "already-watched":
       if (refusal.run.watch.type === "over")
         return `This run has ended. Its thread is in <#${refusal.run.channel}>.`;
