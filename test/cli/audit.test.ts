@@ -290,43 +290,6 @@ describe("show", () => {
   });
 });
 
-describe("changes outside the audit", () => {
-  test("are reported by verify: what the bot found, and what has no valid seal", async () => {
-    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
-    const run = aRun();
-    await store.insert(run, { audit: [anAuditEntry(run)] });
-    await store.close();
-    expect((await audit("verify")).code).toBe(0);
-    change("update runs set requester = 'U0SOMEONE'");
-    const seen = await audit("verify");
-    expect(seen.code).toBe(1);
-    expect(seen.out).toContain("Intact: 1 entry");
-    expect(seen.err).toContain(`TAMPERED: the stored run ${run.key} was changed outside Countersign`);
-    const { err } = await audit("acknowledge", "0000000000", "--reason", "a test");
-    const code = /The current code is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
-    expect((await audit("acknowledge", code, "--reason", "a test")).code).toBe(0);
-    const after = await audit("verify");
-    expect(after).toMatchObject({ code: 0, err: "" });
-    expect(after.out).toContain(`Acknowledged by an admin: the stored run ${run.key}`);
-  });
-});
-
-describe("acknowledge", () => {
-  test("lets approvals leave again if the code matches the findings, and verify still reports them", async () => {
-    await write();
-    change("update audit set entry = replace(entry, 'approve', 'deny') where seq = 3");
-    const wrong = await audit("acknowledge", "0000000000", "--reason", "a disk fault");
-    expect(wrong.code).toBe(2);
-    const code = /The current code is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
-    const seen = await audit("acknowledge", code, "--reason", "a disk fault");
-    expect(seen).toMatchObject({ code: 0, err: "" });
-    expect(seen.out).toContain("audit entry 3: it does not match its link");
-    const again = await audit("acknowledge", code, "--reason", "a disk fault");
-    expect(again.err).toContain("There is nothing to acknowledge");
-    expect((await audit("verify")).err).toContain("TAMPERED at entry 3");
-  });
-});
-
 test.each(["SIGINT", "SIGTERM"] as const)("%s leaves no copy of the database behind", async (signal) => {
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
   // More than the pipe holds, so the command is not done when its first words arrive.

@@ -226,7 +226,7 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
         ["an edited column", "update audit set run = 'x' where seq = 2", ["columns"]],
         ["a time beyond all numbers", `update audit set at = ${TOO_GREAT} where seq = 2`, ["columns"]],
         ["a forged precedent", "update audit set asked = 'approve x' where seq = 2", ["columns"]],
-        ["a missing entry", "delete from audit where seq = 2", ["gap", "gap"]],
+        ["a missing entry", "delete from audit where seq = 2", ["missing", "gap"]],
         ["a row with a negative number", stray("-9007199254740991"), ["stray"]],
         ["a row with a number beyond the last", stray(TOO_GREAT), ["stray"]],
       ])("is checked quickly and walked through, and both find %s", async ([, sql, found]) => {
@@ -242,6 +242,47 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       ])("is checked quickly, which finds %s", async ([, sql, found]) => {
         await change(sql);
         expect(await ids()).toEqual(found);
+      });
+    });
+
+    describe("the finding about", () => {
+      const ids = async (): Promise<string[]> => (await store.checkAudit()).map(({ id }) => id);
+      const write = (count: number): Promise<void> =>
+        store.audit(Array.from({ length: count }, () => anAuditEntry(aWatchedRun())));
+      const stray = (seq: number): string =>
+        `insert into audit select ${seq}, at, what, run, run_id, approval, by_user, entry, link, key, signature, asked from audit where seq = 1`;
+
+      test.for([
+        ["the first entry", 1],
+        ["an entry in the middle", 3],
+      ] as const)("%s, which is missing, stays the same while entries are added", async ([, seq]) => {
+        await write(5);
+        await change(`delete from audit where seq = ${seq}`);
+        const found = await ids();
+        expect(found).toContain(`missing ${seq} 1`);
+        await write(2);
+        expect(await ids()).toEqual(found);
+      });
+
+      test("missing entries is another one once a further entry is missing", async () => {
+        await write(5);
+        await change("delete from audit where seq = 2");
+        expect(await ids()).toContain("missing 2 1");
+        await change("delete from audit where seq = 4");
+        expect(await ids()).toContain("missing 2 2");
+      });
+
+      test("a row with an impossible number is another one once another row takes its place", async () => {
+        await write(2);
+        await change(stray(-1));
+        const found = await ids();
+        await write(1);
+        expect(await ids()).toEqual(found);
+        expect((await store.walkAudit())?.id).toBe(found[0]);
+        await change("update audit set seq = -2 where seq = -1");
+        const moved = await ids();
+        await change("update audit set entry = '{}' where seq = -2");
+        expect(new Set([...found, ...moved, ...(await ids())]).size).toBe(3);
       });
     });
 

@@ -61,6 +61,19 @@ test("a forged row is one finding for whoever finds it, and another once its con
   expect((await bench.flow.queries.health(ADMIN)).audit.open).toHaveLength(1);
 });
 
+test.for([
+  ["a missing entry", "delete from audit where seq = 2"],
+  ["a row with an impossible number", "update audit set seq = -1 where seq = 2"],
+] as const)("%s that is acknowledged stays so after a restart", async ([, sql]) => {
+  const { bench, spoil } = await withDecision();
+  spoil(sql);
+  await bench.restart();
+  await acknowledged(bench);
+  await bench.restart();
+  expect((await bench.flow.queries.health(ADMIN)).audit).toMatchObject({ code: null, open: [] });
+  expect(await sentAfter(bench, "approve")).toEqual(["approve"]);
+});
+
 describe("a freeze", () => {
   const frozen = { ok: false, error: { refusal: { type: "frozen" } } };
 

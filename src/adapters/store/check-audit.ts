@@ -8,6 +8,7 @@ import type { KeptEntry } from "../../audit/entry.ts";
 import { type ChainedEntry, createKeyOrder, keyChangeIn, linkText } from "../../domain/audit/hash-chain.ts";
 import {
   type AuditFault,
+  BEGINNING,
   FAULT_WORDS,
   parsedEntry,
   rowFault,
@@ -47,17 +48,28 @@ function auditFinding(fault: AuditFault, row: Pick<ChainedEntry, "seq" | "link" 
   };
 }
 
-/** Counts the rows with a number that no entry can have. A reader that starts at 1 would never see them. */
-export async function countStrays(db: Database): Promise<number> {
+/** Counts the rows with a number that no entry after `base` can have. A reader that starts there would never see them. */
+export async function countStrays(db: Database, base = BEGINNING.seq): Promise<number> {
   const counted = sql<{ rows: number }>`
-    select (select count(*) from audit where seq < 1)
+    select (select count(*) from audit where seq <= ${base})
          + (select count(*) from audit where seq > ${LAST_SEQ}) as rows`;
   return (await counted.execute(db)).rows[0]?.rows ?? 0;
 }
 
+/** The maximum number of strays whose content is part of the finding's id. */
+const MAX_STRAYS = 1_000;
+
 async function strays(db: Database): Promise<Finding[]> {
-  const rows = await countStrays(db);
-  return rows === 0 ? [] : [{ id: `stray ${rows}`, words: `audit: ${FAULT_WORDS.stray}`, run: null }];
+  const { mark } = await auditBase(db);
+  const count = await countStrays(db, mark.seq);
+  if (count === 0) return [];
+  // JavaScript has no number for some of theirs.
+  const seq = sql<string>`cast(seq as text)`.as("seq");
+  const all = db.selectFrom("audit").select([seq, "link", "entry"]);
+  const rows = all.where((eb) => eb.or([eb("seq", "<=", mark.seq), eb("seq", ">", LAST_SEQ)]));
+  const found = await rows.orderBy("audit.seq").limit(MAX_STRAYS).execute();
+  const digest = digestOf(JSON.stringify(found)).slice(0, ID_CHARS);
+  return [{ id: `stray ${count} ${digest}`, words: `audit: ${FAULT_WORDS.stray}`, run: null }];
 }
 
 /** Proves the entry that says where the audit begins, because it may be older than the entries that are checked in full. */
@@ -68,20 +80,39 @@ async function unprovenBase(db: Database, publicKey: string): Promise<Finding[]>
   return proven.ok ? [] : [proven.finding];
 }
 
-/** Checks that entries are numbered without a gap, from 1 or from the first entry after the archived ones. */
+/**
+ * Checks that entries are numbered without a gap, from 1 or from the first entry after the archived ones. New entries do not change the id of
+ * the finding, so it stays acknowledged.
+ */
 async function missingNumbers(db: Database): Promise<Finding[]> {
-  const counted = sql<{ rows: number; last: number | null }>`
-    select count(*) as rows, max(seq) as last from audit where seq between 1 and ${LAST_SEQ}`;
-  const { rows = 0, last = null } = (await counted.execute(db)).rows[0] ?? {};
   const { mark } = await auditBase(db);
-  if (rows === (last ?? mark.seq) - mark.seq) return [];
+  const counted = sql<{ rows: number; last: number | null }>`
+    select count(*) as rows, max(seq) as last from audit where seq > ${mark.seq} and seq <= ${LAST_SEQ}`;
+  const { rows = 0, last = null } = (await counted.execute(db)).rows[0] ?? {};
+  const missing = (last ?? mark.seq) - mark.seq - rows;
+  if (missing === 0) return [];
   return [
     {
-      id: `gap ${last ?? 0} ${rows}`,
+      id: `missing ${await firstMissing(db, mark.seq)} ${missing}`,
       words: `audit: ${rows} entries, numbered from ${mark.seq + 1} to ${last ?? 0}`,
       run: null,
     },
   ];
+}
+
+/** Resolves to the first number after `base` that no row has. */
+async function firstMissing(db: Database, base: number): Promise<number> {
+  const found = sql<{ last: number | null }>`
+    select min(seq) as last from audit
+    where seq > ${base} and seq <= ${LAST_SEQ}
+      and not exists (select seq from audit as "following" where "following".seq = audit.seq + 1)`;
+  const first = await db
+    .selectFrom("audit")
+    .select("seq")
+    .where("seq", "=", base + 1)
+    .executeTakeFirst();
+  const last = first === undefined ? base : ((await found.execute(db)).rows[0]?.last ?? base);
+  return last + 1;
 }
 
 async function newestFaults(db: Database, publicKey: string): Promise<Finding[]> {
@@ -149,8 +180,8 @@ const ENTRIES_IN_SLICE = 100;
 
 /** Resolves to null if the audit is intact. */
 export async function walkAudit(db: Database, key: AuditKey): Promise<Finding | null> {
-  const strays = await read(() => countStrays(db));
-  if (strays > 0) return { id: `stray ${strays}`, words: `audit: ${FAULT_WORDS.stray}`, run: null };
+  const [stray] = await read(() => strays(db));
+  if (stray !== undefined) return stray;
   const known = new Set([key.id, ...(await read(() => announcedKeys(db))).map(keyIdOf)]);
   const signature = (id: string) => (known.has(id) ? ("good" as const) : ("unknown-key" as const));
   const tools = { hash: digestOf, signature, textOf: null, pinned: [key.id] };

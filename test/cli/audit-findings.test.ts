@@ -1,0 +1,84 @@
+// `npm run audit -- acknowledge`, as a shell runs it, and what `verify` says about findings before and after.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import { runCommand } from "../make/run-command.ts";
+import { anAuditEntry, aRun } from "../make/run.ts";
+
+let folder = "";
+let file = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "audit-findings-"));
+  file = join(folder, "bot.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const audit = (...args: readonly string[]) =>
+  runCommand("audit", args, { env: { DATABASE_URL: `sqlite:${file}` } });
+
+async function stored(): Promise<void> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await store.audit(Array.from({ length: 6 }, () => anAuditEntry(aRun())));
+  await store.close();
+}
+
+/** Bypasses the store, like an attacker with the file. */
+function change(sql: string): void {
+  const db = new DatabaseSync(file);
+  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
+    db.exec(`drop trigger ${String(name)}`);
+  db.exec(sql);
+  db.close();
+}
+
+/** What the command says about a wrong code. */
+async function currentCode(): Promise<string> {
+  const { code, err } = await audit("acknowledge", "0000000000", "--reason", "a test");
+  expect(code).toBe(2);
+  return /The current code is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
+}
+
+describe("changes outside the audit", () => {
+  test("are reported by verify: what the bot found, and what has no valid seal", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    const run = aRun();
+    await store.insert(run, { audit: [anAuditEntry(run)] });
+    await store.close();
+    expect((await audit("verify")).code).toBe(0);
+    change("update runs set requester = 'U0SOMEONE'");
+    const seen = await audit("verify");
+    expect(seen.code).toBe(1);
+    expect(seen.out).toContain("Intact: 1 entry");
+    expect(seen.err).toContain(`TAMPERED: the stored run ${run.key} was changed outside Countersign`);
+    expect((await audit("acknowledge", await currentCode(), "--reason", "a test")).code).toBe(0);
+    const after = await audit("verify");
+    expect(after).toMatchObject({ code: 0, err: "" });
+    expect(after.out).toContain(`Acknowledged by an admin: the stored run ${run.key}`);
+  });
+});
+
+describe("acknowledge", () => {
+  test.for([
+    ["changed", 3, "update audit set entry = replace(entry, 'stored', 'other') where seq = 3"],
+    ["removed", 4, "delete from audit where seq = 3"],
+  ] as const)(
+    "lets approvals leave again after an entry was %s, and verify says so",
+    async ([, seq, sql]) => {
+      await stored();
+      change(sql);
+      const wrong = await audit("acknowledge", "0000000000", "--reason", "a disk fault");
+      expect(wrong.code).toBe(2);
+      const code = /The current code is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
+      const seen = await audit("acknowledge", code, "--reason", "a disk fault");
+      expect(seen).toMatchObject({ code: 0, err: "" });
+      expect(seen.out).toContain(`audit entry ${seq}: `);
+      const again = await audit("acknowledge", code, "--reason", "a disk fault");
+      expect(again.err).toContain("There is nothing to acknowledge");
+      expect((await audit("verify")).err).toContain(`TAMPERED at entry ${seq}`);
+    },
+  );
+});
