@@ -55,15 +55,21 @@ const EFFECTS_GRACE_MS = 5_000;
 const thisProcess = randomBytes(16).toString("base64url");
 const newKey = (): string => randomBytes(10).toString("hex");
 
+export type AppListeners = {
+  /** Gets what works from the beginning: while the start waits for Slack, which may take long, the bot polls and sends decisions already. */
+  readonly onBegin: (app: Pick<App, "reload" | "stop">) => void;
+  /** Called if the store refuses this process for good. The app must then be stopped. May be called more than once. */
+  readonly onRefused: (error: Error) => void;
+};
+
 /**
- * Rejects with a one-line message for people if a part is unusable: a refused token, an unusable database, a port in use. `onBegin` gets what
- * works from the beginning: while the start waits for Slack, which may take long, the bot polls and sends decisions already. After a stop, the
+ * Rejects with a one-line message for people if a part is unusable: a refused token, an unusable database, a port in use. After a stop, the
  * start may reject or never end.
  */
 export async function startApp(
   config: Config,
   log: Log,
-  onBegin: (app: Pick<App, "reload" | "stop">) => void = () => undefined,
+  { onBegin = () => undefined, onRefused = () => undefined }: Partial<AppListeners> = {},
 ): Promise<App> {
   keepSecrets(secretsOf(config));
   const closers: Closers = [];
@@ -75,7 +81,8 @@ export async function startApp(
   };
   onBegin({ reload: () => reload(), stop });
   try {
-    const url = await build(config, log, { closers, onReload: (ready) => void (reload = ready) });
+    const onReload = (ready: App["reload"]): void => void (reload = ready);
+    const url = await build(config, log, { closers, onReload, onRefused });
     return { url, reload, stop };
   } catch (error) {
     await stop();
@@ -92,17 +99,20 @@ function mentionedApprovers({ approvers }: Config): Rule["mention"] {
   return { users: approvers.users.map(UserId), groups: approvers.groups.map(GroupId) };
 }
 
-type Building = { readonly closers: Closers; readonly onReload: (reload: App["reload"]) => void };
+type Building = Pick<AppListeners, "onRefused"> & {
+  readonly closers: Closers;
+  readonly onReload: (reload: App["reload"]) => void;
+};
 
 /** Resolves to the address that serves health and metrics. */
-async function build(config: Config, log: Log, { closers, onReload }: Building): Promise<string> {
+async function build(config: Config, log: Log, { closers, onReload, onRefused }: Building): Promise<string> {
   const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentionedApprovers(config)));
   const current: Current = { app: null, health: null };
   const metrics = createMetrics({ version: programVersion(), node: process.versions.node, at: Date.now() });
   const clock = createClock();
   const opened = await openConfiguredStore(config, { clock, log, metrics });
   closers.push(() => opened.close());
-  const { store, storeFaults } = listenTo(opened, { clock, metrics, log });
+  const { store, storeFaults } = listenTo(opened, { clock, metrics, log, onRefused });
   await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
   const rejectedRequests = createRejectionCounter(metrics, log, clock);
   const url = await startHttpPort({ config, metrics, store, clock, current, rejectedRequests }, closers);

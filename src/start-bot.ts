@@ -37,7 +37,13 @@ async function configOrExit(): Promise<Config> {
 
 async function startOrExit(): Promise<void> {
   try {
-    await startApp(config, log, (begun) => (app = begun));
+    await startApp(config, log, {
+      onBegin: (begun) => (app = begun),
+      onRefused: (error) => {
+        if (!isStopping) log.error({ error }, "this process can record nothing more, so it ends");
+        stop(1, {});
+      },
+    });
   } catch (error) {
     // A stop during the start closes parts that the start uses, so the start fails.
     if (isStopping) return;
@@ -50,18 +56,18 @@ async function startOrExit(): Promise<void> {
 
 /** Called before the app starts: as process 1 of a container, Node ignores signals that have no listener. */
 function stopOnSignals(): void {
-  const stop = (signal: string): void => {
-    if (isStopping) return;
-    isStopping = true;
-    log.info({ signal }, "stopping");
-    // The next start settles effects that are still marked as in progress.
-    setTimeout(() => process.exit(0), STOP_MS).unref();
-    void (app?.stop() ?? Promise.resolve()).then(() => {
-      log.info({}, "stopped");
-      process.exit(0);
-    });
-  };
-  process.on("SIGTERM", () => stop("SIGTERM"));
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop(0, { signal }));
   process.on("SIGHUP", () => void app?.reload());
-  process.on("SIGINT", () => stop("SIGINT"));
+}
+
+function stop(code: number, why: object): void {
+  if (isStopping) return;
+  isStopping = true;
+  log.info(why, "stopping");
+  // The next start settles effects that are still marked as in progress.
+  setTimeout(() => process.exit(code), STOP_MS).unref();
+  void (app?.stop() ?? Promise.resolve()).then(() => {
+    log.info({}, "stopped");
+    process.exit(code);
+  });
 }

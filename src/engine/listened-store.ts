@@ -2,20 +2,22 @@
 
 import type { AuditEntry } from "../audit/entry.ts";
 import { type Counters, type EventLog, PortError } from "../ports.ts";
-import type { FormTicket, Store } from "../ports/store.ts";
+import { type FormTicket, KEY_RETIRED, type Store } from "../ports/store.ts";
 import type { Clock } from "./clock.ts";
 
 type Listeners = {
   readonly clock: Pick<Clock, "monotonic">;
   readonly metrics: Pick<Counters, "storeFault">;
   readonly log: Pick<EventLog, "info">;
+  /** Called if the store refuses this process for good. Only a restart helps. */
+  readonly onRefused: (error: PortError) => void;
 };
 
 export function listenTo(
   opened: Store,
-  { clock, metrics, log }: Listeners,
+  { log, ...listeners }: Listeners,
 ): { readonly store: Store; readonly storeFaults: StoreFaults } {
-  const { store, faults } = countStoreFaults(opened, { clock, metrics });
+  const { store, faults } = countStoreFaults(opened, listeners);
   return { store: logAudit(store, log), storeFaults: faults };
 }
 
@@ -26,11 +28,6 @@ export type StoreFaults = {
   since(at: number): { readonly count: number; readonly code: string };
 };
 
-type FaultListeners = {
-  readonly clock: Pick<Clock, "monotonic">;
-  readonly metrics: Pick<Counters, "storeFault">;
-};
-
 type Method = (...args: readonly unknown[]) => unknown;
 
 /** The number of faults that are kept. If there are more, the oldest are dropped. */
@@ -38,7 +35,7 @@ const MAX_KEPT = 1_000;
 
 function countStoreFaults(
   store: Store,
-  { clock, metrics }: FaultListeners,
+  { clock, metrics, onRefused }: Omit<Listeners, "log">,
 ): { readonly store: Store; readonly faults: StoreFaults } {
   const faults: { readonly at: number; readonly code: string }[] = [];
   const noteAndRethrow = (error: unknown): never => {
@@ -46,6 +43,7 @@ function countStoreFaults(
       metrics.storeFault(error.code);
       faults.push({ at: clock.monotonic(), code: error.code });
       if (faults.length > MAX_KEPT) faults.shift();
+      if (error.code === KEY_RETIRED) onRefused(error);
     }
     throw error;
   };

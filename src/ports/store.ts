@@ -21,6 +21,8 @@ import type { Notification } from "./notification.ts";
 
 /** The `code` of the PortError for a stored row that cannot be read. Other rows can be read all the same. */
 export const ROW_UNREADABLE = "row_unreadable";
+/** The `code` of the PortError once another key signs the audit. This process can record nothing more. */
+export const KEY_RETIRED = "store_key_retired";
 
 /** A run as stored, with what a writer must present to change it. */
 export type StoredRun = {

@@ -138,5 +138,5 @@ export const SLACK_METHODS = words(`
 
 /** The codes of `adapters/store/faults.ts`. */
 export const STORE_FAULTS = words(`
-  store_busy store_damaged store_denied store_down store_failed store_foreign store_full store_gone store_io store_readonly
+  store_busy store_damaged store_denied store_down store_failed store_foreign store_full store_gone store_io store_key_retired store_readonly
   store_slow store_unopened store_untrusted`);

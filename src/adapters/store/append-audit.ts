@@ -12,11 +12,14 @@ import {
   NO_LINK,
   signedText,
 } from "../../domain/audit/hash-chain.ts";
-import { columnsOf } from "../../domain/audit/verify-chain.ts";
+import { columnsOf, rowFault } from "../../domain/audit/verify-chain.ts";
 import { ChannelId, type RunId, RunKey, TeamId, UserId } from "../../domain/ids.ts";
 import { canonicalJson, type Json } from "../../domain/json.ts";
 import { approvalId, ruleRef, verdict } from "./approval-document.ts";
-import { type AuditKey, digestOf } from "./audit-key.ts";
+import { PortError } from "../../ports.ts";
+import { KEY_RETIRED } from "../../ports/store.ts";
+import { linkOf } from "./archive-bounds.ts";
+import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import {
   type Doc,
   id,
@@ -36,7 +39,10 @@ import { type AuditRow, inBatches, type Trx } from "./database.ts";
 /** The greatest number that an entry can have. No program will ever write that many entries. */
 export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
 
-/** Resolves to the positions of the new entries. If the transaction is rolled back, their numbers are free again. */
+/**
+ * Resolves to the positions of the new entries. If the transaction is rolled back, their numbers are free again. Rejects if the key is
+ * retired. Only a replaced key that returns writes "key-accepted".
+ */
 export async function appendAudit(
   trx: Trx,
   entries: readonly AuditEntry[],
@@ -44,7 +50,9 @@ export async function appendAudit(
 ): Promise<readonly AuditMark[]> {
   if (entries.length === 0) return [];
   await takeAuditLock(trx);
-  let { seq, link } = (await newest(trx)) ?? { seq: 0, link: NO_LINK };
+  const head = await newest(trx);
+  if (entries[0]?.what !== "key-accepted") await refuseRetired(trx, key, head);
+  let { seq, link } = head ?? { seq: 0, link: NO_LINK };
   const rows = entries.map((entry) => {
     const row = chained(entry, { seq, link }, key);
     ({ seq, link } = row);
@@ -53,6 +61,27 @@ export async function appendAudit(
   for (const batch of inBatches(rows)) await trx.insertInto("audit").values(batch).execute();
   await keepTexts(trx, entries);
   return rows;
+}
+
+type Head = Awaited<ReturnType<typeof newest>>;
+
+/** Rejects if this key has handed over. The caller must hold the lock of the audit, or the key may hand over right after. */
+export async function refuseRetired(trx: Trx, key: AuditKey, head: Head): Promise<void> {
+  if (head === null || head.key === key.id || !(await hasHandedOver(trx, key))) return;
+  throw new PortError(
+    `the audit is signed with the key ${head.key} now, so a process with the key ${key.id} can record nothing: start it again with the new key (AUDIT_KEY)`,
+    { applied: "no", retry: "never", code: KEY_RETIRED },
+  );
+}
+
+/** Only an entry that this key has signed proves it. Otherwise anyone who can write to the database could stop denials with a forged row. */
+async function hasHandedOver(trx: Trx, key: AuditKey): Promise<boolean> {
+  const own = trx.selectFrom("audit").selectAll().where("key", "=", key.id).where("seq", "<=", LAST_SEQ);
+  const last = await own.orderBy("seq", "desc").limit(1).executeTakeFirst();
+  if (last?.what !== "key-changed") return false;
+  const previous = await linkOf(trx, last.seq - 1);
+  const tools = { hash: digestOf, signature: auditSignatures([key.publicKey]) };
+  return previous !== null && rowFault(chainedEntry(last), previous, tools) === null;
 }
 
 /** Tests whether a freeze was written after that entry. The lock keeps others from writing one until the end of the transaction. */

@@ -9,6 +9,8 @@ import { type Expression, type ExpressionBuilder, sql } from "kysely";
 import { type RunKey, SHARDS } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
 import type { Holding, LeaseStore } from "../../ports/store.ts";
+import { newest, refuseRetired, takeAuditLock } from "./append-audit.ts";
+import type { AuditKey } from "./audit-key.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
 import { type Database, inBatches, read, type Tables, type Trx, write } from "./database.ts";
 import { keepTime } from "./newest-time.ts";
@@ -18,6 +20,7 @@ import type { Engine } from "./schema.ts";
 type Deps = {
   db: Database;
   owner: string;
+  key: AuditKey;
   timeOf: Engine["timeOf"];
   signals: Pick<Signals, "onNotified">;
   reading: Reading;
@@ -27,7 +30,7 @@ type Deps = {
 };
 
 export function createLeases(deps: Deps): LeaseStore {
-  const { db, owner, timeOf, signals, reading, onCorrupt, isShared } = deps;
+  const { db, owner, key, timeOf, signals, reading, onCorrupt, isShared } = deps;
   const extendLease = (now: number, leaseMs: number): Promise<boolean> =>
     read(() => extend(db, owner, timeOf(now), leaseMs));
   let lookedForStraysAt = Number.NEGATIVE_INFINITY;
@@ -41,7 +44,12 @@ export function createLeases(deps: Deps): LeaseStore {
     async renew(now, leaseMs, onLapsed = () => undefined) {
       if (!(await extendLease(now, leaseMs))) {
         onLapsed();
-        await write(db, (trx) => beginLease(trx, owner, timeOf(now), leaseMs));
+        await write(db, async (trx) => {
+          await beginLease(trx, owner, timeOf(now), leaseMs);
+          // While this lease lasts, `rotate-key` refuses to replace the key. The lock comes last, as in every transaction that saves runs.
+          await takeAuditLock(trx);
+          await refuseRetired(trx, key, await newest(trx));
+        });
       }
       const looksForStrays = isShared && now - lookedForStraysAt >= STRAYS_EVERY_MS;
       if (looksForStrays) lookedForStraysAt = now;

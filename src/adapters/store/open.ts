@@ -124,7 +124,16 @@ export function storeOn(db: Database, parts: Parts): Store {
   return {
     ...createKeepRuns({ db, owner, timeOf, signals, now, key, seals, texts }),
     ...createFindRuns({ db, reading, onCorrupt }),
-    ...createLeases({ db, owner, timeOf, signals, reading, onCorrupt, isShared: signals !== NO_SIGNALS }),
+    ...createLeases({
+      db,
+      owner,
+      key,
+      timeOf,
+      signals,
+      reading,
+      onCorrupt,
+      isShared: signals !== NO_SIGNALS,
+    }),
     ...createForms(db, key, reading),
     onTampering: findings.listen,
     checkSeals: () => read(() => brokenRows(db, key)),

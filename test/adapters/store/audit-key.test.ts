@@ -16,8 +16,11 @@ import {
   auditSignatures,
   readAuditKey,
 } from "#src/adapters/store/audit-key.ts";
-import { type AuditKeyNews, openStore } from "#src/adapters/store/open.ts";
+import { type AuditKeyNews, openStore, storeOn } from "#src/adapters/store/open.ts";
+import { NO_SIGNALS } from "#src/adapters/store/postgres-signals.ts";
+import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
 import { rotateKey } from "#src/adapters/store/audit-upkeep.ts";
+import { KEY_RETIRED } from "#src/ports/store.ts";
 import { sha256 } from "../../audit/tampering.ts";
 import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
 
@@ -148,6 +151,28 @@ describe("another key", () => {
     await rotate();
     forged(one, {});
     expect(await verify(one.publicKey, two.publicKey)).toEqual({ ok: false, fault: "key-order", seq: 4 });
+  });
+
+  test("that was retired records nothing more in a process that still has it", async () => {
+    await write(seed(1));
+    await rotate();
+    const parts = { file, owner: "test", key: one, now: () => NOON, signals: NO_SIGNALS };
+    const timeOf = SQLITE.timeOf;
+    const store = storeOn(openSqlite(file), { ...parts, timeOf, onCorrupt: () => undefined });
+    await expect(store.audit([anAuditEntry(aRun())])).rejects.toMatchObject({ code: KEY_RETIRED });
+    await expect(store.renew(NOON, 1_000)).rejects.toMatchObject({ code: KEY_RETIRED });
+    await store.close();
+    expect(await verify(two.publicKey)).toMatchObject({ ok: true, entries: 3 });
+  });
+
+  test("does not retire this program's by rows that this program did not sign", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey: seed(1) });
+    await store.audit([anAuditEntry(aRun())]);
+    forged({ ...two, id: one.id }, { what: "key-changed", keys: { from: named(one), to: named(two) } });
+    forged(two, { what: "key-accepted" });
+    await store.audit([anAuditEntry(aRun())]);
+    expect((await store.auditEnd())?.seq).toBe(4);
+    await store.close();
   });
 
   test("proves no entry that was put between those of this program", async () => {

@@ -49,6 +49,7 @@ beforeEach(async () => {
     ...createLeases({
       db,
       owner,
+      key,
       timeOf: SQLITE.timeOf,
       signals: NO_SIGNALS,
       reading,
