@@ -45,9 +45,13 @@ async function run(command: AuditCommand): Promise<number> {
   try {
     return await execute(command, config.value);
   } catch (error) {
-    if (!isOfOutput(error)) console.error(error instanceof Error ? error.message : String(error));
+    if (!isOfOutput(error)) console.error(wordsOf(error));
     return FAILED;
   }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 type Where = { readonly database: string; readonly key: string | null };
@@ -106,8 +110,10 @@ async function verifyAndPrint(audit: AuditFile, command: ReadCommand, where: Whe
   if (command.type === "verify") {
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
     await reportArchived(audit, "check");
-    const agrees = await reportCopy(audit, command, where);
-    return verdict.ok && agrees ? reportFindings(audit, where) : TAMPERED;
+    const compared = await reportCopy(audit, command, where);
+    if (!verdict.ok || compared === TAMPERED) return TAMPERED;
+    const found = await reportFindings(audit, where);
+    return found === GOOD ? compared : found;
   }
   if (!verdict.ok) {
     console.error(verdictWords(verdict, 0));
@@ -129,16 +135,21 @@ async function reportArchived(audit: AuditFile, verb: "check" | "read"): Promise
   if (seq > 0) console.error(`Entries 1 to ${seq} are archived. To ${verb} them too, add --archive FILE.`);
 }
 
-/** Returns false if a copy differs from the database. */
+/** Never rejects, because what is wrong with the database itself is still to be reported. */
 async function reportCopy(
   audit: AuditFile,
   { against, publicKeys }: VerifyCommand,
   where: Where,
-): Promise<boolean> {
-  if (against.length === 0) return true;
-  const { agrees, words } = await compareWithCopy(audit, publicKeysFor(where, publicKeys), against);
-  (agrees ? console.log : console.error)(words);
-  return agrees;
+): Promise<number> {
+  if (against.length === 0) return GOOD;
+  try {
+    const { agrees, words } = await compareWithCopy(audit, publicKeysFor(where, publicKeys), against);
+    (agrees ? console.log : console.error)(words);
+    return agrees ? GOOD : TAMPERED;
+  } catch (error) {
+    console.error(wordsOf(error));
+    return FAILED;
+  }
 }
 
 /**

@@ -147,3 +147,31 @@ test("a copy that cannot be read makes the command fail", async () => {
   rmSync(copy);
   expect((await against()).code).toBe(2);
 });
+
+test.for([
+  ["is missing", () => rmSync(copy)],
+  ["is empty", () => writeFileSync(copy, "")],
+] as const)("a tampered audit is reported as such even if the copy %s", async ([, spoil]) => {
+  spoil();
+  rewrite((db) => db.exec("update audit set entry = replace(entry, 'because 3', 'because 9')"));
+  const db = new DatabaseSync(file);
+  db.exec("update audit set signature = '' where seq = 4");
+  db.close();
+  const { code, out } = await against();
+  expect(out).toContain("TAMPERED at entry 4");
+  expect(out).toMatch(/copy/);
+  expect(code).toBe(1);
+});
+
+test("a database with findings is reported as such even if the copy is missing", async () => {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await store.insert(aRun(), {});
+  await store.close();
+  const db = new DatabaseSync(file);
+  db.exec("update runs set requester = 'U0SOMEONE'");
+  db.close();
+  rmSync(copy);
+  const { code, out } = await against();
+  expect(out).toContain("was changed outside Countersign");
+  expect(code).toBe(1);
+});
