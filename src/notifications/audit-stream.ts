@@ -2,8 +2,8 @@
 // taken them. The cursor moves only after that, so a crash repeats some entries and skips none. A failing sink delays nothing else.
 
 import { ocsfLine } from "../audit/ocsf.ts";
+import { SINK_CURSORS, type SinkCursor, sinkCursorsIn, sinkDocument } from "../audit/sink-cursors.ts";
 import { NO_LINK } from "../domain/audit/hash-chain.ts";
-import { isRecord, type Json } from "../domain/json.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../engine/background-work.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
@@ -26,17 +26,12 @@ const ROUND_EVERY_MS = 1_000;
 const SLOWEST_RETRY_MS = 60_000;
 /** The number of entries in memory at a time, and in one request: at most some hundred kilobytes. */
 const BATCH = 200;
-/** The name of the document with the newest entry that the sink has taken. */
-const CURSOR = "audit stream";
 /** The replica that holds this shard streams. */
 const STREAM_SHARD = 0;
 
-/** `to`: the name of the sink. `link`: the link of entry `seq`, so that a different audit with the same numbers is noticed. */
-type Cursor = { readonly to: string; readonly seq: number; readonly link: string };
-
 export function createAuditStream(deps: StreamDeps): AuditStream {
   const { engine, metrics, clock } = deps;
-  let cursor: Cursor | null = null;
+  let cursor: SinkCursor | null = null;
 
   async function pass(stopping: () => boolean): Promise<void> {
     if (!engine.holdsShard(STREAM_SHARD)) {
@@ -46,7 +41,7 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
       return;
     }
     cursor ??= await storedCursor(deps);
-    for (let next: Cursor | null = cursor; next !== null; next = await send(deps, cursor)) {
+    for (let next: SinkCursor | null = cursor; next !== null; next = await send(deps, cursor)) {
       cursor = next;
       if (stopping() || !engine.holdsShard(STREAM_SHARD)) return;
     }
@@ -62,39 +57,36 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
 }
 
 /** Begins with the first entry if this sink has taken none yet, or if the audit is not the one that it has taken. */
-async function storedCursor({ store, auditSink, log }: StreamDeps): Promise<Cursor> {
-  const first = { to: auditSink.name, seq: 0, link: NO_LINK };
-  const stored = cursorIn(await store.document(CURSOR));
-  if (stored === null) return newCursor(store, first);
-  if (stored.to !== auditSink.name) return first;
+async function storedCursor({ store, auditSink, log }: StreamDeps): Promise<SinkCursor> {
+  const cursors = sinkCursorsIn(await store.document(SINK_CURSORS));
+  const stored = cursors.find(({ to }) => to === auditSink.name);
+  if (stored === undefined) return newCursor(store, auditSink.name);
   if (stored.seq === 0 || (await store.auditLink(stored.seq)) === stored.link) return stored;
   log.error(
     { entry: stored.seq },
     "the audit differs from what AUDIT_SINK has taken; it is sent again from its beginning",
   );
-  return first;
+  return newCursor(store, auditSink.name);
 }
 
 /** Stores that the sink has taken nothing yet. Without a cursor, an archive would remove entries that it has not taken. */
-async function newCursor(store: StreamDeps["store"], first: Cursor): Promise<Cursor> {
+async function newCursor(store: StreamDeps["store"], to: string): Promise<SinkCursor> {
   const [oldest] = await store.auditRows(0, 1);
   const archived = (oldest?.seq ?? 1) - 1;
   const link = await store.auditLink(archived);
-  const cursor = link === null ? first : { ...first, seq: archived, link };
-  await store.putDocument(CURSOR, cursor);
+  return putCursor(store, link === null ? { to, seq: 0, link: NO_LINK } : { to, seq: archived, link });
+}
+
+/** Keeps the cursors of other sinks. */
+async function putCursor(store: StreamDeps["store"], cursor: SinkCursor): Promise<SinkCursor> {
+  const cursors = sinkCursorsIn(await store.document(SINK_CURSORS));
+  const others = cursors.filter(({ to }) => to !== cursor.to);
+  await store.putDocument(SINK_CURSORS, sinkDocument([cursor, ...others]));
   return cursor;
 }
 
-function cursorIn(document: Json): Cursor | null {
-  if (!isRecord(document)) return null;
-  const { to, seq, link } = document;
-  return typeof to === "string" && typeof seq === "number" && typeof link === "string"
-    ? { to, seq, link }
-    : null;
-}
-
 /** Sends the next batch. Resolves to null if there are no more entries. Rejects if the sink did not take them. */
-async function send(deps: StreamDeps, { to, seq, link }: Cursor): Promise<Cursor | null> {
+async function send(deps: StreamDeps, { to, seq, link }: SinkCursor): Promise<SinkCursor | null> {
   const { store, auditSink, metrics } = deps;
   const head = (await store.auditEnd())?.seq ?? 0;
   metrics.auditSinkLag(Math.max(head - seq, 0));
@@ -110,7 +102,7 @@ async function send(deps: StreamDeps, { to, seq, link }: Cursor): Promise<Cursor
     metrics.auditSinkFailed();
     throw error;
   }
-  await store.putDocument(CURSOR, { to, seq: last.seq, link: last.link });
+  const cursor = await putCursor(store, { to, seq: last.seq, link: last.link });
   metrics.auditSinkLag(Math.max(head - last.seq, 0));
-  return { to, seq: last.seq, link: last.link };
+  return cursor;
 }

@@ -10,6 +10,8 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { openSink } from "#src/adapters/audit-sink/open-sink.ts";
+import { openForArchive } from "#src/adapters/store/archive-audit.ts";
+import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { createAuditStream } from "#src/notifications/audit-stream.ts";
 import type { AuditSink } from "#src/ports.ts";
@@ -260,6 +262,101 @@ test("a sink that has accepted nothing is on record from the first round, so no 
   });
   await stop();
   expect(await store.document("audit stream")).toMatchObject({ to: refuses.name, seq: 0 });
+});
+
+/** Resolves to the last entry that an archive may take, and to why the next one stays. */
+async function archivable(): Promise<{ readonly seq: number; readonly because: string | null }> {
+  await store.close();
+  const file = join(folder, "bot.db");
+  const audit = await openForArchive(file, auditKeyBeside(file).key);
+  const { seq, because } = await audit.limit({ before: Number.MAX_SAFE_INTEGER, withoutSink: false });
+  await audit.close();
+  store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  return { seq, because };
+}
+
+const naming = (words: string): unknown => expect.stringContaining(words);
+
+/** A sink that takes this many batches and then fails. */
+function failingAfter(batches: number, name = "https://b.example/in"): AuditSink {
+  let left = batches;
+  const write = () => ((left -= 1) < 0 ? Promise.reject(new Error("away")) : Promise.resolve());
+  return { name, write, close: () => Promise.resolve() };
+}
+
+async function untilFailing(sink: AuditSink): Promise<void> {
+  const { seen, stop, pass } = streaming(sink);
+  await eventually(async () => {
+    await pass();
+    expect(seen.failures).toBeGreaterThan(0);
+  });
+  await stop();
+}
+
+test.for([
+  ["has taken nothing", 0, 0],
+  ["has taken a part", 1, 200],
+] as const)(
+  "a new sink that %s holds up an archive from the first entry that it lacks",
+  async ([, batches, seq]) => {
+    await append(450, { what: "opened" });
+    const complete = streaming(toFile());
+    await eventually(async () => {
+      await complete.pass();
+      expect(complete.seen.lag).toBe(0);
+    });
+    await complete.stop();
+    await append(1, { what: "opened" });
+    expect(await archivable()).toMatchObject({ seq: 450 });
+    await untilFailing(failingAfter(batches));
+    expect(await archivable()).toMatchObject({ seq, because: naming("b.example") });
+  },
+);
+
+test("a replaced sink holds up an archive from the first entry that it lacks, and continues there when it comes back", async () => {
+  await append(450, { what: "opened" });
+  await untilFailing(failingAfter(1, "https://a.example/in"));
+  const other = streaming(failingAfter(100));
+  await eventually(async () => {
+    await other.pass();
+    expect(other.seen.lag).toBe(0);
+  });
+  await other.stop();
+  expect(await archivable()).toMatchObject({ seq: 200, because: naming("a.example") });
+  const taken: string[] = [];
+  const write = async (lines: readonly string[]): Promise<void> => void taken.push(...lines);
+  const back = streaming({ ...failingAfter(0, "https://a.example/in"), write });
+  await eventually(async () => {
+    await back.pass();
+    expect(back.seen.lag).toBe(0);
+  });
+  await back.stop();
+  expect(numbers(linesIn(taken.join("")))[0]).toBe(201);
+  expect(await archivable()).toMatchObject({ seq: 449, because: null });
+});
+
+test("an archive gives up the sinks that lack its entries, says so for each, and keeps the others", async () => {
+  await append(10, { what: "opened" });
+  await untilFailing(failingAfter(0, "https://a.example/in"));
+  await untilFailing(failingAfter(0, "https://b.example/in"));
+  const complete = streaming(toFile());
+  await eventually(async () => {
+    await complete.pass();
+    expect(complete.seen.lag).toBe(0);
+  });
+  await complete.stop();
+  await store.close();
+  const file = join(folder, "bot.db");
+  const audit = await openForArchive(file, auditKeyBeside(file).key);
+  await audit.archive(5, join(folder, "old.jsonl"), 0);
+  await audit.close();
+  store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const { outcome } = (await store.auditHead())?.entry ?? {};
+  const lacks = (name: string): string =>
+    `AUDIT_SINK (https://${name}.example/in) was given up, and has taken none of them from entry 1 on`;
+  for (const name of ["a", "b"]) expect(outcome).toContain(lacks(name));
+  expect(await store.document("audit stream")).toMatchObject({ to: `file:${copy()}`, seq: 10 });
+  expect(JSON.stringify(await store.document("audit stream"))).not.toContain("example");
 });
 
 test("an address that redirects does not get the token, and counts as having accepted nothing", async () => {

@@ -4,6 +4,7 @@
 import { hostname, userInfo } from "node:os";
 import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
+import { SINK_CURSORS, sinkDocument } from "../../audit/sink-cursors.ts";
 import { type AuditMark, type ChainedEntry, linkText, signedText } from "../../domain/audit/hash-chain.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
@@ -12,8 +13,8 @@ import {
   type ArchiveLimit,
   type ArchiveOptions,
   auditBase,
-  SINK_CURSOR,
-  describeAbandonedSink,
+  sinkCursors,
+  sinkWords,
 } from "./archive-bounds.ts";
 import { digestsIn, openArchive, writeArchive } from "./archive-file.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
@@ -170,11 +171,8 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
       "The audit changed meanwhile, or is signed with another key, so nothing was removed. Run the command again, with a new file.",
     );
   const by = `${userInfo().username} on ${hostname()}`;
-  const sinkWords = await describeAbandonedSink(trx, head.seq);
-  // A sink that is set later gets everything in the database, from the first entry on.
-  if (sinkWords !== null) await trx.deleteFrom("documents").where("name", "=", SINK_CURSOR).execute();
-  const sink = sinkWords === null ? "" : `; ${sinkWords}`;
-  const outcome = `entries ${after.seq + 1} to ${head.seq}, archived at the shell by ${by}${sink}`;
+  const given = await giveUpSinks(trx, head.seq);
+  const outcome = `entries ${after.seq + 1} to ${head.seq}, archived at the shell by ${by}${given}`;
   const record = auditEntry(null, { at, what: "archived", outcome, archive: { ...head, file: digest } });
   const [entry] = await appendAudit(trx, [record], key);
   for (const statement of engine.removing.begin) await sql.raw(statement).execute(trx);
@@ -182,6 +180,23 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
   await removeTexts(trx);
   for (const statement of engine.removing.end) await sql.raw(statement).execute(trx);
   return entry?.seq ?? 0;
+}
+
+/**
+ * Forgets the sinks that have not taken all entries up to `to`. Resolves to the words for the signed entry. If such a sink is set again, it
+ * gets everything in the database, from the first entry on.
+ */
+async function giveUpSinks(trx: Trx, to: number): Promise<string> {
+  const cursors = await sinkCursors(trx);
+  const behind = cursors.filter(({ seq }) => seq < to);
+  if (behind.length === 0) return "";
+  const doc = JSON.stringify(sinkDocument(cursors.slice(behind.length)));
+  await trx.updateTable("documents").set({ doc }).where("name", "=", SINK_CURSORS).execute();
+  const words = behind.map(
+    (cursor) =>
+      `; ${sinkWords(cursor)} was given up, and has taken none of them from entry ${cursor.seq + 1} on`,
+  );
+  return words.join("");
 }
 
 /** The number of entries in memory at once. Millions may remain. */

@@ -1,8 +1,9 @@
 // Finds where the audit in the database begins (at its first entry, or after the archived ones), and how much of it can be archived.
 
+import { SINK_CURSORS, type SinkCursor, sinkCursorsIn } from "../../audit/sink-cursors.ts";
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import { archivedMark, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
-import { isRecord, type Json } from "../../domain/json.ts";
+import type { Json } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import type { Database, Trx } from "./database.ts";
 import { parsedJson } from "./run-row.ts";
@@ -75,7 +76,7 @@ export async function archiveLimit(
       because: "it opens a dispute that is not closed",
     },
     { seq: await firstUnsent(db), because: "a notification about it is still to be sent" },
-    { seq: await afterCursor(db, "audit letters"), because: "notifications are still to be made from it" },
+    { seq: await afterLetters(db), because: "notifications are still to be made from it" },
     withoutSink ? NOTHING : await notSentYet(db),
   ];
   const known = kept.flatMap(({ seq, because }) => (seq === null ? [] : [{ seq: seq - 1, because }]));
@@ -84,29 +85,21 @@ export async function archiveLimit(
 }
 
 const NOTHING: Kept = { seq: null, because: null };
-/** The cursor of notifications/audit-stream.ts. It stays when AUDIT_SINK is removed, because the gap in the copy may be noticed only later. */
-export const SINK_CURSOR = "audit stream";
-
-async function notSentYet(db: Reader): Promise<Kept> {
-  const because = `AUDIT_SINK${inBrackets(await sinkOf(db))} has not taken it yet. Start Countersign with this sink until it has, or add --without-sink to give that copy up`;
-  return { seq: await afterCursor(db, SINK_CURSOR), because };
+/** Resolves to the cursors of all sinks that were ever set and not given up. The one that is furthest behind comes first. */
+export async function sinkCursors(db: Reader): Promise<readonly SinkCursor[]> {
+  return sinkCursorsIn(await document(db, SINK_CURSORS)).toSorted((a, b) => a.seq - b.seq);
 }
-
-const inBrackets = (name: string | null): string => (name === null ? "" : ` (${name})`);
 
 const SINK_CHARS = 200;
 
-/** Resolves to the sink's name, or to null if no sink was ever set. The name is not signed, so anyone may have changed it. */
-async function sinkOf(db: Reader): Promise<string | null> {
-  const kept = await document(db, SINK_CURSOR);
-  return isRecord(kept) && typeof kept["to"] === "string" ? oneLine(kept["to"], SINK_CHARS) : null;
-}
+/** The name is not signed, so anyone may have changed it. */
+export const sinkWords = ({ to }: SinkCursor): string => `AUDIT_SINK (${oneLine(to, SINK_CHARS)})`;
 
-/** Resolves to the words for the signed entry, or to null if the sink has taken all entries up to `to`. */
-export async function describeAbandonedSink(db: Reader, to: number): Promise<string | null> {
-  const next = await afterCursor(db, SINK_CURSOR);
-  if (next === null || next > to) return null;
-  return `AUDIT_SINK${inBrackets(await sinkOf(db))} was given up, and has taken none of them from entry ${next} on`;
+async function notSentYet(db: Reader): Promise<Kept> {
+  const [last] = await sinkCursors(db);
+  if (last === undefined) return NOTHING;
+  const because = `${sinkWords(last)} has not taken it yet. Start Countersign with this sink until it has, or add --without-sink to give that copy up`;
+  return { seq: last.seq + 1, because };
 }
 
 async function first(db: Reader, before: number): Promise<number | null> {
@@ -159,10 +152,9 @@ async function firstUnsent(db: Reader): Promise<number | null> {
   return (await rows.orderBy("entry").limit(1).executeTakeFirst())?.entry ?? null;
 }
 
-/** Resolves to the entry after the cursor of this name, or to null if there is no such cursor. */
-async function afterCursor(db: Reader, name: string): Promise<number | null> {
-  const kept = await document(db, name);
-  const seq = isRecord(kept) ? kept["seq"] : kept;
+/** Resolves to the first entry from which notifications are still to be made, or to null if none ever were. */
+async function afterLetters(db: Reader): Promise<number | null> {
+  const seq = await document(db, "audit letters");
   return typeof seq === "number" ? seq + 1 : null;
 }
 
