@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -34,9 +34,12 @@ afterEach(async () => {
 type Seen = { readonly code: number | null; readonly printed: string };
 
 /** Runs the doctor as a shell does. Expects that no secret of the environment appears in its output. */
-async function doctor(change: { readonly [name: string]: string } = {}): Promise<Seen> {
+async function doctor(
+  change: { readonly [name: string]: string } = {},
+  [program, ...args]: readonly [string, ...string[]] = [process.execPath],
+): Promise<Seen> {
   const env = { ...world.env, ...change };
-  const child = spawn(process.execPath, [DOCTOR], { env: { ...inheritedEnv(), ...env } });
+  const child = spawn(program, [...args, DOCTOR], { env: { ...inheritedEnv(), ...env } });
   let printed = "";
   child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (printed += chunk.toString()));
@@ -227,18 +230,34 @@ test.for<[string, () => unknown, RegExp]>([
 const allButSharedMemory = async (): Promise<unknown[]> =>
   (await everything()).filter((each) => !(Array.isArray(each) && String(each[0]).endsWith("-shm")));
 
-test("a database that another process has locked is reported, and no stored byte is changed", async () => {
+/** Resolves to what the doctor says while another process has the database open. */
+async function seenWhileLocked(...command: Parameters<typeof doctor>): Promise<Seen> {
   // A separate process, because a process that closes a file releases all of its own locks on that file.
   const other = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${database()}`]);
   await once(other.stdout, "data");
   const before = await allButSharedMemory();
-  const seen = await doctor();
+  const seen = await doctor(...command);
   expect(await allButSharedMemory()).toEqual(before);
   other.kill("SIGKILL");
   await once(other, "close");
+  return seen;
+}
+
+test("a database that another process has locked is reported, and no stored byte is changed", async () => {
+  const { printed } = await seenWhileLocked();
   // Only Linux shows which process holds a lock.
-  const locked = existsSync("/proc/locks");
-  expect(seen.printed).toMatch(locked ? /WRONG {2}Database .*is locked by process \d+/ : /ok {5}Database/);
+  const who = existsSync("/proc/locks") ? /process \d+/ : /another process/;
+  expect(printed).toMatch(new RegExp(`WRONG {2}Database .*is locked by ${who.source}`));
+});
+
+const isRoot = process.getuid?.() === 0;
+/** Starts a program among processes of its own, as in a container. */
+const APART = ["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--pid", "--fork", "--mount-proc"] as const;
+const canPart = spawnSync(APART[0], [...APART.slice(1), "true"]).status === 0;
+
+test.runIf(canPart)("a database that a process outside its container has locked is reported", async () => {
+  const { printed } = await seenWhileLocked({}, [...APART, process.execPath]);
+  expect(printed).toMatch(/WRONG {2}Database .*is locked by another process, and no bot answers/);
 });
 
 test("a database that the running bot holds is reported as good", async () => {

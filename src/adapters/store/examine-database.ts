@@ -31,9 +31,9 @@ export type DatabaseState = {
   readonly schema: number;
   /** The id of the key that signed the newest entry of its audit. Null if there is no entry. */
   readonly head: string | null;
-  /** Whether it is certain that no process uses it. */
+  /** Whether no process has it locked. */
   readonly free: boolean;
-  /** The process that has the file open, if the system reports it (Linux). 0 if we cannot see its number from here. */
+  /** The process that has it locked, if the system reports its number (Linux). */
   readonly holder: number | null;
 };
 
@@ -50,8 +50,7 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
     }
     refuseClosedFiles(file);
     const holder = lockHolder(file);
-    const free = holder === null && (existsSync(LOCKS) || !existsSync(lockFile(file)));
-    return { ...(await contentState(file)), free, holder };
+    return { ...(await contentState(file)), holder };
   } catch (error) {
     throw unusable(path, error, isDenied(error) ? closedFile(file) : undefined);
   }
@@ -71,7 +70,7 @@ function refuseClosedFiles(file: string): void {
 
 const ROOT = 0;
 
-async function contentState(file: string): Promise<Pick<DatabaseState, "type" | "schema" | "head">> {
+async function contentState(file: string): Promise<Omit<DatabaseState, "holder">> {
   const copy = await copyDatabase(file);
   try {
     const db = openCopy(copy.file);
@@ -79,7 +78,7 @@ async function contentState(file: string): Promise<Pick<DatabaseState, "type" | 
       const state = await stateOf(db, SQLITE);
       const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
       if (rows[0]?.quick_check !== "ok") throw new Error("it is damaged");
-      return state;
+      return { ...state, free: copy.free };
     } finally {
       await db.destroy();
     }
@@ -112,8 +111,8 @@ export function existingFolder(file: string): string {
 const LOCKS = "/proc/locks";
 
 /**
- * Returns the process that has the file locked, 0 if we cannot see its number from here, or null if there is none or the system does not
- * report it. Reads the kernel's list of file locks (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode.
+ * Returns the process that has the file locked, or null if the system does not report it. Reads the kernel's list of file locks
+ * (proc_locks(5)): SQLite's are POSIX locks, found by the file's inode. The list lacks the locks of processes outside our container.
  */
 function lockHolder(file: string): number | null {
   const lock = lockFile(file);
@@ -121,7 +120,7 @@ function lockHolder(file: string): number | null {
   const { ino } = statSync(lock);
   for (const line of readFileSync(LOCKS, "utf8").split("\n")) {
     const [, pid, inode] = /\sPOSIX\s+\S+\s+\S+\s+(-?\d+)\s+[0-9a-f]+:[0-9a-f]+:(\d+)\s/.exec(line) ?? [];
-    if (inode === String(ino)) return Math.max(Number(pid), 0);
+    if (inode === String(ino)) return Number(pid) > 0 ? Number(pid) : null;
   }
   return null;
 }
@@ -129,7 +128,7 @@ function lockHolder(file: string): number | null {
 /** Names the process when a second one is refused. It may be another Countersign, or any program that reads SQLite files. */
 export async function usedBy(file: string): Promise<string> {
   const pid = lockHolder(file);
-  if (pid !== null && pid > 0) return `process ${pid}${nameOf(pid)} is using it`;
+  if (pid !== null) return `process ${pid}${nameOf(pid)} is using it`;
   const owner = await lastOwner(file).catch(() => null);
   const last = owner === null ? "" : `; Countersign on ${owner.host}, process ${owner.pid}, opened it last`;
   return `another process is using it${last}`;
@@ -187,13 +186,12 @@ export type DatabaseCopy = { readonly file: string; readonly remove: () => void 
 /** More pages than any database has. One step sees one state; a copy in several steps would start again at every commit. */
 const ALL_PAGES = 2 ** 30;
 
-/** Rejects if there is no such file, or if it cannot be read. */
-export async function copyDatabase(database: string): Promise<DatabaseCopy> {
+/** Rejects if there is no such file, or if it cannot be read. `free`: no process had the database locked. */
+export async function copyDatabase(database: string): Promise<DatabaseCopy & { readonly free: boolean }> {
   if (!existsSync(database)) throw new Error("there is no such file");
   const { file, remove } = placeForCopy();
   try {
-    await copyTo(database, file);
-    return { file, remove };
+    return { file, remove, free: await copyTo(database, file) };
   } catch (error) {
     remove();
     throw isFull(error) ? noCopy(error) : error;
@@ -231,11 +229,16 @@ function noCopy(error: unknown): Error {
   return new Unusable(words, { cause: error });
 }
 
-async function copyTo(database: string, file: string): Promise<void> {
+/** Resolves to false if another process has the database locked. */
+async function copyTo(database: string, file: string): Promise<boolean> {
   const lock = lockIfFree(database);
-  if (lock === null) return copyWhileUsed(database, file);
+  if (lock === null) {
+    await copyWhileUsed(database, file);
+    return false;
+  }
   try {
     copyBytes(database, file);
+    return true;
   } finally {
     lock.release();
   }

@@ -96,8 +96,8 @@ function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null)
       "Set PORT to another number, or DATABASE_URL to the database of that Countersign.",
     );
   }
-  if (state.holder !== null && bot === null) {
-    const who = state.holder === 0 ? "another process" : `process ${state.holder}`;
+  if (!state.free && bot === null) {
+    const who = state.holder === null ? "another process" : `process ${state.holder}`;
     const todo =
       "If that is the bot, check its log, and set HOST and PORT as it has them. If not, stop that process.";
     return bad(DATABASE, `${path} is locked by ${who}, and no bot answers at HOST and PORT`, todo);
