@@ -265,14 +265,17 @@ test("a sink that has accepted nothing is on record from the first round, so no 
 });
 
 /** Resolves to the last entry that an archive may take, and to why the next one stays. */
-async function archivable(): Promise<{ readonly seq: number; readonly because: string | null }> {
+async function archivable(): Promise<{ readonly lastArchivable: number; readonly because: string | null }> {
   await store.close();
   const file = join(folder, "bot.db");
   const audit = await openForArchive(file, auditKeyBeside(file).key);
-  const { seq, because } = await audit.limit({ before: Number.MAX_SAFE_INTEGER, withoutSink: false });
+  const { lastArchivable, because } = await audit.limit({
+    before: Number.MAX_SAFE_INTEGER,
+    withoutSink: false,
+  });
   await audit.close();
   store = await openStore({ url: `sqlite:${file}`, owner: "test" });
-  return { seq, because };
+  return { lastArchivable, because };
 }
 
 const naming = (words: string): unknown => expect.stringContaining(words);
@@ -298,7 +301,7 @@ test.for([
   ["has taken a part", 1, 200],
 ] as const)(
   "a new sink that %s holds up an archive from the first entry that it lacks",
-  async ([, batches, seq]) => {
+  async ([, batches, lastArchivable]) => {
     await append(450, { what: "opened" });
     const complete = streaming(toFile());
     await eventually(async () => {
@@ -307,9 +310,9 @@ test.for([
     });
     await complete.stop();
     await append(1, { what: "opened" });
-    expect(await archivable()).toMatchObject({ seq: 450 });
+    expect(await archivable()).toMatchObject({ lastArchivable: 450 });
     await untilFailing(failingAfter(batches));
-    expect(await archivable()).toMatchObject({ seq, because: naming("b.example") });
+    expect(await archivable()).toMatchObject({ lastArchivable, because: naming("b.example") });
   },
 );
 
@@ -322,7 +325,7 @@ test("a replaced sink holds up an archive from the first entry that it lacks, an
     expect(other.seen.lag).toBe(0);
   });
   await other.stop();
-  expect(await archivable()).toMatchObject({ seq: 200, because: naming("a.example") });
+  expect(await archivable()).toMatchObject({ lastArchivable: 200, because: naming("a.example") });
   const taken: string[] = [];
   const write = async (lines: readonly string[]): Promise<void> => void taken.push(...lines);
   const back = streaming({ ...failingAfter(0, "https://a.example/in"), write });
@@ -332,7 +335,7 @@ test("a replaced sink holds up an archive from the first entry that it lacks, an
   });
   await back.stop();
   expect(numbers(linesIn(taken.join("")))[0]).toBe(201);
-  expect(await archivable()).toMatchObject({ seq: 449, because: null });
+  expect(await archivable()).toMatchObject({ lastArchivable: 449, because: null });
 });
 
 test("an archive gives up the sinks that lack its entries, says so for each, and keeps the others", async () => {

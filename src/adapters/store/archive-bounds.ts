@@ -39,15 +39,14 @@ export async function linkOf(db: Pick<Database, "selectFrom">, seq: number): Pro
 // Finds the last entry that can be archived. An entry must stay in the database while something there still depends on it.
 
 export type ArchiveLimit = {
-  /** The last entry that can be archived. */
-  readonly seq: number;
+  readonly lastArchivable: number;
   /** Why the next entry must stay, for the operator. Null if only the requested moment keeps it. */
   readonly because: string | null;
 };
 
 type Reader = Pick<Database | Trx, "selectFrom" | "fn">;
-/** The first entry that must stay for one reason. `seq` is null if there is none. */
-type Kept = { readonly seq: number | null; readonly because: string | null };
+/** The first entry that must stay for one reason. Null if there is none. */
+type Kept = { readonly firstKept: number | null; readonly because: string | null };
 
 /** `before`: archive only entries before this moment (ms). `withoutSink`: also those that AUDIT_SINK has not taken. */
 export type ArchiveOptions = { readonly before: number; readonly withoutSink: boolean };
@@ -57,34 +56,39 @@ export async function archiveLimit(
   { before, withoutSink }: ArchiveOptions,
 ): Promise<ArchiveLimit> {
   const kept: readonly Kept[] = [
-    { seq: await first(db, before), because: null },
+    { firstKept: await first(db, before), because: null },
     {
-      seq: await newestPolicy(db),
+      firstKept: await newestPolicy(db),
       because: "the policy in force follows from it: restart Countersign, or load the policy again",
     },
     {
-      seq: await firstOfStoredRun(db),
+      firstKept: await firstOfStoredRun(db),
       because: "its run is still stored (finished runs are kept for KEEP_FINISHED_DAYS)",
     },
     {
-      seq: await firstFinding(db),
+      firstKept: await firstFinding(db),
       because: "it is about tampering, and acknowledged findings must stay on record",
     },
-    { seq: await firstOpen(db, "frozen", "freeze-lifted"), because: "a freeze in force follows from it" },
     {
-      seq: await firstOpen(db, "disputed", "dispute-closed"),
+      firstKept: await firstOpen(db, "frozen", "freeze-lifted"),
+      because: "a freeze in force follows from it",
+    },
+    {
+      firstKept: await firstOpen(db, "disputed", "dispute-closed"),
       because: "it opens a dispute that is not closed",
     },
-    { seq: await firstUnsent(db), because: "a notification about it is still to be sent" },
-    { seq: await afterLetters(db), because: "notifications are still to be made from it" },
+    { firstKept: await firstUnsent(db), because: "a notification about it is still to be sent" },
+    { firstKept: await afterLetters(db), because: "notifications are still to be made from it" },
     withoutSink ? NOTHING : await notSentYet(db),
   ];
-  const known = kept.flatMap(({ seq, because }) => (seq === null ? [] : [{ seq: seq - 1, because }]));
-  const [lowest] = known.toSorted((a, b) => a.seq - b.seq);
-  return wholeDecisions(db, lowest ?? { seq: 0, because: null });
+  const known = kept.flatMap(({ firstKept, because }) =>
+    firstKept === null ? [] : [{ lastArchivable: firstKept - 1, because }],
+  );
+  const [lowest] = known.toSorted((a, b) => a.lastArchivable - b.lastArchivable);
+  return wholeDecisions(db, lowest ?? { lastArchivable: 0, because: null });
 }
 
-const NOTHING: Kept = { seq: null, because: null };
+const NOTHING: Kept = { firstKept: null, because: null };
 /** Resolves to the cursors of all sinks that were ever set and not given up. The one that is furthest behind comes first. */
 export async function sinkCursors(db: Reader): Promise<readonly SinkCursor[]> {
   return sinkCursorsIn(await document(db, SINK_CURSORS)).toSorted((a, b) => a.seq - b.seq);
@@ -99,7 +103,7 @@ async function notSentYet(db: Reader): Promise<Kept> {
   const [last] = await sinkCursors(db);
   if (last === undefined) return NOTHING;
   const because = `${sinkWords(last)} has not taken it yet. Start Countersign with this sink until it has, or add --without-sink to give that copy up`;
-  return { seq: last.seq + 1, because };
+  return { firstKept: last.seq + 1, because };
 }
 
 async function first(db: Reader, before: number): Promise<number | null> {
@@ -165,21 +169,26 @@ async function document(db: Reader, name: string): Promise<Json> {
 
 const DECISION = ["voted", "decided", "sent", "settled", "closed"];
 
-/** Lowers the limit so that the entries of a decision stay together, because they prove each other. */
+/**
+ * Lowers the limit so that the entries of a decision stay together, because they prove each other. The decisions that end last come first:
+ * each of them stays behind the limit as a whole when the limit is lowered further, so one look at each is enough.
+ */
 async function wholeDecisions(db: Reader, limit: ArchiveLimit): Promise<ArchiveLimit> {
   const [lowest, highest] = [db.fn.min("seq"), db.fn.max("seq")];
-  for (let { seq, because } = limit; ; because = "the decision that it belongs to ends later") {
-    const split = await db
-      .selectFrom("audit")
-      .select(lowest.as("first"))
-      .where("what", "in", DECISION)
-      .groupBy(["run", "approval"])
-      .having(lowest, "<=", seq)
-      .having(highest, ">", seq)
-      .orderBy("first")
-      .limit(1)
-      .executeTakeFirst();
-    if (split === undefined) return { seq, because };
-    seq = split.first - 1;
+  const decisions = await db
+    .selectFrom("audit")
+    .select([lowest.as("first"), highest.as("last")])
+    .where("what", "in", DECISION)
+    .groupBy(["run", "approval"])
+    .having(lowest, "<=", limit.lastArchivable)
+    .orderBy("last", "desc")
+    .execute();
+  let { lastArchivable, because } = limit;
+  for (const { first, last } of decisions) {
+    if (last <= lastArchivable) break;
+    if (first > lastArchivable) continue;
+    lastArchivable = first - 1;
+    because = "the decision that it belongs to ends later";
   }
+  return { lastArchivable, because };
 }

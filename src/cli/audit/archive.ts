@@ -23,10 +23,10 @@ export async function archiveOldest(
   try {
     const verdict = await auditVerdict(audit, [key.publicKey], []);
     if (!verdict.ok) return { tampered: true, words: `${verdictWords(verdict, 0)}\nNothing was archived.` };
-    const { seq, because, base } = await audit.limit({ before, withoutSink });
-    const stays = because === null ? "" : ` Entry ${seq + 1} must stay: ${because}.`;
-    if (seq <= base.seq) return { tampered: false, words: `There is nothing to archive.${stays}` };
-    const { from, to, entry, digest, unshrunk } = await audit.archive(seq, file, Date.now());
+    const { lastArchivable, because, base } = await audit.limit({ before, withoutSink });
+    const stays = because === null ? "" : ` Entry ${lastArchivable + 1} must stay: ${because}.`;
+    if (lastArchivable <= base.seq) return { tampered: false, words: `There is nothing to archive.${stays}` };
+    const { from, to, entry, digest, unshrunk } = await audit.archive(lastArchivable, file, Date.now());
     const words = [
       `Archived: entries ${from} to ${to} are now in ${file}, and no longer in the database. Entry ${entry} records this.${stays}`,
       `SHA-256 of all lines of the file except the last: ${digest}`,

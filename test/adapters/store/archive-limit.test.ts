@@ -1,0 +1,76 @@
+// How much of the audit can be archived if decisions overlap: the entries of each decision stay together.
+
+import * as fc from "fast-check";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { appendAudit } from "#src/adapters/store/append-audit.ts";
+import { archiveLimit } from "#src/adapters/store/archive-bounds.ts";
+import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
+import { type Database, write } from "#src/adapters/store/database.ts";
+import { migrate } from "#src/adapters/store/schema.ts";
+import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
+import { anAuditEntry, aRun } from "../../make/run.ts";
+
+const run = aRun();
+const { key } = auditKeyBeside(":memory:");
+let db: Database;
+beforeEach(async () => {
+  db = openSqlite(":memory:");
+  await migrate(db, SQLITE);
+});
+afterEach(() => db.destroy());
+
+/** Appends an entry at each number. `of`: the decision that it belongs to, as a number, or null. */
+const append = (of: readonly (number | null)[]) =>
+  write(db, (trx) => {
+    const entries = of.map((nth, at) => {
+      const what = nth === null ? ("opened" as const) : ("decided" as const);
+      return anAuditEntry(run, { what, at: at + 1, approval: ApprovalId(`apr_${nth ?? "other"}`) });
+    });
+    return appendAudit(trx, entries, key);
+  });
+
+/** Resolves to the last entry that can be archived before entry `stays`, and to the number of statements that it took. */
+async function limitBefore(stays: number) {
+  let statements = 0;
+  const selectFrom = ((...args: Parameters<Database["selectFrom"]>) => {
+    statements += 1;
+    return db.selectFrom(...args);
+  }) as Database["selectFrom"];
+  const limit = await archiveLimit({ selectFrom, fn: db.fn }, { before: stays, withoutSink: true });
+  return { ...limit, statements };
+}
+
+/** Each decision but the last begins before the previous one has ended: 1 0 2 1 3 2 … */
+const chain = (length: number): number[] =>
+  Array.from({ length: 2 * length }, (_, at) => (at % 2 === 0 ? at / 2 + 1 : (at - 1) / 2));
+
+test("a chain of overlapping decisions takes no more statements if it is longer", async () => {
+  await append([null, ...chain(10)]);
+  const short = await limitBefore(20);
+  expect(short.because).toBe("the decision that it belongs to ends later");
+  await db.destroy();
+  db = openSqlite(":memory:");
+  await migrate(db, SQLITE);
+  await append([null, ...chain(100)]);
+  const long = await limitBefore(200);
+  expect(long).toEqual(short);
+});
+
+test("the limit is the highest that splits no decision", async () => {
+  const entry = fc.option(fc.nat(6), { freq: 2 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 25 }), fc.nat(25), async (of, wished) => {
+      await db.destroy();
+      db = openSqlite(":memory:");
+      await migrate(db, SQLITE);
+      await append(of);
+      const stays = Math.min(wished + 1, of.length);
+      const isSplit = (limit: number): boolean =>
+        of.some((nth, at) => nth !== null && at < limit && of.lastIndexOf(nth) >= limit);
+      let expected = stays - 1;
+      while (isSplit(expected)) expected -= 1;
+      expect((await limitBefore(stays)).lastArchivable).toBe(expected);
+    }),
+  );
+});
