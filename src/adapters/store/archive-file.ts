@@ -4,7 +4,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { createInterface } from "node:readline";
 import { type AuditMark, type ChainedEntry, keyChangeIn } from "../../domain/audit/hash-chain.ts";
 import { columnsOf, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { isRecord, type Json, plainJson } from "../../domain/json.ts";
@@ -163,10 +162,21 @@ const notWhole = (path: string): Error =>
     `${path} is not a complete archive of an audit: it was cut off or changed, or is another kind of file. Use an intact copy.`,
   );
 
+/** Splits only at "\n", as the lines were written. Any other character stays in its line, so that the digest covers it. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   const file = await open(path, "r");
   try {
-    yield* createInterface({ input: file.createReadStream({ encoding: "utf8" }), crlfDelay: Infinity });
+    let pieces: string[] = [];
+    for await (const chunk of file.createReadStream({ encoding: "utf8" }) as AsyncIterable<string>) {
+      const [end = "", ...begun] = chunk.split("\n");
+      pieces.push(end);
+      for (const next of begun) {
+        yield pieces.join("");
+        pieces = [next];
+      }
+    }
+    const last = pieces.join("");
+    if (last !== "") yield last;
   } finally {
     await file.close().catch(() => undefined);
   }
