@@ -112,4 +112,28 @@ describe("the verifier", () => {
       seq,
     });
   });
+
+  const archived = row(3, second.link, {
+    what: "archived",
+    archive: { seq: 2, link: second.link, file: "x" },
+  });
+
+  test.for<[string, { seq: number | null; link: string }, object]>([
+    ["that is the last archived entry", { seq: 2, link: second.link }, { ok: true }],
+    ["that is the last archived entry, without its number", { seq: null, link: second.link }, { ok: true }],
+    ["that differs from the last archived entry", { seq: 2, link: LINK }, { fault: "rewritten", seq: 2 }],
+    ["before the last archived entry", { seq: 1, link: LINK }, { fault: "in-archive", seq: 1 }],
+    ["without a number", { seq: null, link: first.link }, { fault: "in-archive", seq: 3 }],
+  ])("judges a witnessed head %s", async ([, head, expected]) => {
+    expect(await verifyAudit(stream([archived]), tools, [head], second)).toMatchObject(expected);
+  });
+
+  test("names a rewrite even if another head is only archived", async () => {
+    const heads = [
+      { seq: 1, link: first.link },
+      { seq: 2, link: LINK },
+    ];
+    const found = { ok: false, fault: "rewritten", seq: 2 };
+    expect(await verifyAudit(stream([archived]), tools, heads, second)).toEqual(found);
+  });
 });

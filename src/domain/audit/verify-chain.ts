@@ -91,7 +91,8 @@ export async function verifyAudit(
   const progress = newProgress(base);
   const keys = createKeyOrder();
   const pairs = createPairs();
-  const heads = createHeads(witnesses, base);
+  const heads = createHeads(witnesses);
+  const baseFault = base.seq === BEGINNING.seq ? null : heads.next(base);
   for await (const row of rows) {
     const fault = (await nextFault(row, progress, tools, { keys, pairs, base })) ?? heads.next(row);
     if (fault !== null) return { ok: false, fault, seq: row.seq };
@@ -106,6 +107,7 @@ export async function verifyAudit(
     return { ok: false, fault: "not-pinned", seq: last };
   const [erased] = [...progress.missingTexts.values()].toSorted((a, b) => a - b);
   if (erased !== undefined) return { ok: false, fault: "text-missing", seq: erased };
+  if (baseFault !== null) return { ok: false, fault: baseFault, seq: base.seq };
   const missing = heads.missing();
   if (missing === null)
     return { ok: true, entries, redacted, head: entries === 0 ? null : progress.previous };
@@ -115,7 +117,7 @@ export async function verifyAudit(
 }
 
 function missingFault(seq: number | null, base: number, last: number): AuditFault {
-  if (base > 0 && (seq === null || seq <= base)) return "in-archive";
+  if (base > 0 && (seq === null || seq < base)) return "in-archive";
   return (seq ?? last + 1) > last ? "cut-short" : "rewritten";
 }
 
@@ -200,14 +202,12 @@ async function textFault(
 
 type Heads = { next(row: AuditMark): AuditFault | null; missing(): KnownHead | null };
 
-function createHeads(witnesses: readonly KnownHead[], base: AuditMark): Heads {
+function createHeads(witnesses: readonly KnownHead[]): Heads {
   const numbered = Map.groupBy(
     witnesses.filter(({ seq }) => seq !== null),
     ({ seq }) => seq,
   );
   const bare = new Set(witnesses.filter(({ seq }) => seq === null));
-  const atBase = numbered.get(base.seq) ?? [];
-  if (atBase.every(({ link }) => base.link.startsWith(link))) numbered.delete(base.seq);
   return {
     next({ seq, link }) {
       for (const witness of bare) if (link.startsWith(witness.link)) bare.delete(witness);
