@@ -15,7 +15,7 @@ import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { isServer, liveOwners, refuseMissing, shown } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 import { isBusy, unusable } from "./faults.ts";
-import { type Database, type Trx, write } from "./database.ts";
+import { type Database, inBatches, read, type Trx, write } from "./database.ts";
 
 // Replaces the key. The old key signs an entry about the change, the new key signs from the next entry on, and every row with an intact seal
 // gets a seal of the new key. All of this happens in one transaction.
@@ -174,7 +174,11 @@ async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
   const db = await openPostgres(url, PATIENT);
   return {
     ...audit,
-    redact: (wanted) => write(db, (trx) => erase(trx, key, wanted)),
+    async redact(wanted) {
+      // All replicas wait while the lock is held, so only what they write from here on is read under it.
+      const look = await read(() => lookForHolders(db, wanted.digest, NOTHING_READ));
+      return write(db, (trx) => erase(trx, key, wanted, look));
+    },
     async close() {
       await audit.close();
       await db.destroy();
@@ -183,7 +187,7 @@ async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
 }
 
 async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Redacted> {
-  const redacted = await write(db, (trx) => erase(trx, key, wanted));
+  const redacted = await write(db, (trx) => erase(trx, key, wanted, NOTHING_READ));
   // Free pages and the log still contain deleted text, so both are rewritten.
   const why = await rewriteFile(db);
   if (why !== null)
@@ -198,7 +202,8 @@ async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Reda
   return redacted;
 }
 
-async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted): Promise<Redacted> {
+async function erase(trx: Trx, key: AuditKey, wanted: Wanted, before: Look): Promise<Redacted> {
+  const { digest, reason, by, at } = wanted;
   await takeAuditLock(trx);
   const head = await newest(trx);
   if (head?.key !== key.id)
@@ -213,7 +218,8 @@ async function erase(trx: Trx, key: AuditKey, { digest, reason, by, at }: Wanted
       "No text is stored under this digest, and no entry says that it was erased. Nothing was changed.",
     );
   }
-  const runs = await holders(trx, digest);
+  const { holders } = await lookForHolders(trx, digest, before);
+  const runs = await storedAmong(trx, holders);
   const open = runs.filter(({ finished }) => finished === 0).map((run) => run.key);
   if (open.length > 0)
     throw new TypeError(
@@ -234,12 +240,42 @@ async function erasedBy(trx: Trx, digest: string): Promise<number | null> {
   return erased.length === 0 ? null : Math.max(...erased.map(({ seq }) => seq));
 }
 
+/** What was read of the audit and the runs, and which runs hold the text. A later look reads only what is new since. */
+type Look = {
+  /** The newest entry. */
+  readonly seq: number;
+  readonly revisions: ReadonlyMap<RunKey, number>;
+  readonly holders: ReadonlySet<RunKey>;
+};
+
+const NOTHING_READ: Look = { seq: 0, revisions: new Map(), holders: new Set() };
+
 /** Finds runs whose document contains the digest, and runs that an entry with this digest names. */
-async function holders(trx: Trx, digest: string): Promise<{ key: RunKey; finished: 0 | 1 }[]> {
-  const { rows } = await sql<{ key: RunKey; finished: 0 | 1 }>`
-    select key, finished from runs
-    where replace(doc, ${digest}, '') <> doc
-      or key in (select run from audit where replace(entry, ${digest}, '') <> entry)
-  `.execute(trx);
-  return rows;
+async function lookForHolders(db: Reader, digest: string, before: Look): Promise<Look> {
+  const seq = (await newest(db))?.seq ?? 0;
+  const entries = db.selectFrom("audit").select("run").where("seq", ">", before.seq).where("seq", "<=", seq);
+  const named = await entries.where(contains("entry", digest)).where("run", "is not", null).execute();
+  const runs = await db.selectFrom("runs").select(["key", "revision"]).execute();
+  const holders = new Set([...before.holders, ...named.flatMap(({ run }) => run ?? [])]);
+  const saved = runs.filter(({ key, revision }) => before.revisions.get(key) !== revision);
+  for (const batch of inBatches(saved.map(({ key }) => key))) {
+    const here = db.selectFrom("runs").select("key").where("key", "in", batch);
+    for (const { key } of await here.where(contains("doc", digest)).execute()) holders.add(key);
+  }
+  return { seq, revisions: new Map(runs.map(({ key, revision }) => [key, revision])), holders };
+}
+
+type Reader = Pick<Database, "selectFrom">;
+
+const contains = (column: "doc" | "entry", digest: string) =>
+  sql<boolean>`replace(${sql.raw(column)}, ${digest}, '') <> ${sql.raw(column)}`;
+
+/** Resolves to the runs that are still stored. */
+async function storedAmong(trx: Trx, keys: Iterable<RunKey>): Promise<{ key: RunKey; finished: 0 | 1 }[]> {
+  const found: { key: RunKey; finished: 0 | 1 }[] = [];
+  for (const batch of inBatches([...keys]))
+    found.push(
+      ...(await trx.selectFrom("runs").select(["key", "finished"]).where("key", "in", batch).execute()),
+    );
+  return found;
 }
