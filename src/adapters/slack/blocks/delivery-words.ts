@@ -151,6 +151,6 @@ export function closedWords(cause: ClosedCause): string {
     case "unwatched":
       return "Countersign no longer watches the run. The approval may still be pending at the service.";
     case "tampered":
-      return "Countersign's record of it was changed from outside, so nothing is sent for it. Countersign's admins have been told. If it is still pending, decide it at the service, or watch the run again to get a new card.";
+      return "Countersign's record of it was changed from outside, so nothing is sent for it. Tell the people who run Countersign. If it is still pending, decide it at the service, or watch the run again to get a new card.";
   }
 }

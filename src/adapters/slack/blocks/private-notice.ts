@@ -227,6 +227,6 @@ function voidWords(cause: VoidCause): string {
     case "frozen":
       return "Countersign was frozen first. Approve it again on its card once the freeze is lifted.";
     case "tampered":
-      return "it does not match the audit. The database was changed outside Countersign, and its admins have been told. Decide again when the card opens again.";
+      return "it does not match the audit. The database was changed outside Countersign: tell the people who run it. Decide again when the card opens again.";
   }
 }

@@ -120,7 +120,7 @@ function notMe(id: string): Block {
     text: plain("This was not me"),
     confirm: {
       title: plain("Raise an alarm?"),
-      text: plain("Countersign's admins are told at once that someone acted in your name."),
+      text: plain("This alerts Countersign's admins that someone acted in your name."),
       confirm: plain("Yes, it was not me"),
       deny: plain("Cancel"),
       style: "danger",
