@@ -22,10 +22,12 @@ async function openDenial(world: Stage): Promise<OpenView> {
   return world.openForm(ben, card, "Deny");
 }
 
+type MenuOption = { readonly text: { readonly text: string }; readonly value: string };
+
 /** The text of a choice is what the person reads in the menu. */
 function valueOf({ view }: OpenView, text: string): string {
-  const menu = view.blocks.find(({ block_id }) => block_id === "preset");
-  const [{ options }] = menu?.["elements"] as [{ options: { text: { text: string }; value: string }[] }];
+  const menu = view.blocks.find(({ block_id }) => block_id === "preset") ?? { elements: [] };
+  const [{ options } = { options: [] }] = menu["elements"] as { options: MenuOption[] }[];
   return options.find((option) => option.text.text === text)?.value ?? "";
 }
 
