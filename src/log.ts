@@ -50,8 +50,7 @@ export function createLog({ level, pretty, secrets = [], destination }: LogOptio
     formatters: { level: (label) => ({ level: label }), log: (fields) => plainRecord(fields, MAX_DEPTH) },
     hooks: { streamWrite: withoutSecrets(secrets) },
   };
-  const stream = destination ?? (pretty ? prettyStream() : null);
-  return logOn(stream === null ? pino(options) : pino(options, stream));
+  return logOn(pino(options, destination ?? (pretty ? prettyStream() : null) ?? standardOutput()));
 }
 
 function logOn(logger: Logger): Log {
@@ -62,6 +61,23 @@ function logOn(logger: Logger): Log {
     error: (fields, message) => logger.error(fields, message),
     child: (fields) => logOn(logger.child(plainRecord(fields, MAX_DEPTH))),
   };
+}
+
+/** The most that is kept in memory while standard output takes nothing (characters). Later entries are dropped. */
+const MAX_UNWRITTEN = 1_000_000;
+
+/** A full disk or a closed terminal must neither end the process nor keep it from ending. Once writing works again, the log goes on. */
+function standardOutput(): DestinationStream {
+  const out = pino.destination({ dest: process.stdout.fd, sync: false, maxLength: MAX_UNWRITTEN });
+  let works = true;
+  out.on("error", () => (works = false));
+  out.on("write", () => (works = true));
+  const writeRest = out.flushSync.bind(out);
+  // pino calls this when the process exits. While writing fails, it would try again for ever.
+  out.flushSync = () => {
+    if (works) writeRest();
+  };
+  return out;
 }
 
 function prettyStream(): DestinationStream | null {

@@ -1,7 +1,7 @@
 // Reloading while the bot runs: a policy that the audit could not record comes into force as soon as it can, and a pipe is read once.
 
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -60,6 +60,17 @@ test("a policy and a key that come through pipes are read once, and stay in forc
   expect(policy.now().rules.map(({ name }) => name)).toEqual(["lax"]);
   const { agents } = config(SOCKET);
   const key = createApiKey({ ...agents, apiKeyFile: join(folder, "pipe") }, log);
+  key.reload();
+  expect(key.now()).toBe(agents.apiKey);
+});
+
+test("a key file that cannot even be looked at keeps the key, and keeps no policy back", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-loop-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const loop = join(folder, "key");
+  symlinkSync(loop, loop);
+  const { agents } = config(SOCKET);
+  const key = createApiKey({ ...agents, apiKeyFile: loop }, quietLog([], []));
   key.reload();
   expect(key.now()).toBe(agents.apiKey);
 });

@@ -1,7 +1,8 @@
 // The bot as a process before Slack answers: it reports its state, and it can be stopped.
 
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
@@ -9,16 +10,25 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
+import { inheritedEnv } from "./make/child-env.ts";
 
+type Env = { readonly [name: string]: string };
 type Starting = { readonly bot: BotProcess; readonly asked: Promise<unknown> };
 
 /** Starts a bot whose Slack accepts every call and never answers. */
-async function starting(env: { readonly [name: string]: string } = {}): Promise<Starting> {
+async function starting(more: Env = {}): Promise<Starting> {
+  const { env, asked } = await surroundings();
+  const bot = startBot({ ...env, ...more });
+  onTestFinished(async () => void (await bot.end("SIGKILL")));
+  return { bot, asked };
+}
+
+async function surroundings(): Promise<{ readonly env: Env; readonly asked: Promise<unknown> }> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-start-"));
   const slack = createServer();
   slack.listen(0, "127.0.0.1");
   await once(slack, "listening");
-  const bot = startBot({
+  const env = {
     SLACK_BOT_TOKEN: "xoxb-1",
     SLACK_APP_TOKEN: "xapp-1",
     SLACK_API_URL: `http://127.0.0.1:${portOf(slack)}/api/`,
@@ -27,15 +37,13 @@ async function starting(env: { readonly [name: string]: string } = {}): Promise<
     DATABASE_URL: `sqlite:${join(folder, "countersign.db")}`,
     HOST: "127.0.0.1",
     PORT: String(await unusedPort()),
-    ...env,
-  });
+  };
   onTestFinished(async () => {
-    await bot.end("SIGKILL");
     slack.closeAllConnections();
     slack.close();
     await rm(folder, { recursive: true, force: true });
   });
-  return { bot, asked: once(slack, "request") };
+  return { env, asked: once(slack, "request") };
 }
 
 function portOf(server: Server): number {
@@ -69,6 +77,23 @@ test("SIGTERM ends it at once, with exit code 0", async () => {
   const { bot, asked } = await starting();
   await asked;
   expect(await bot.end("SIGTERM")).toBe(0);
+});
+
+test("a disk that is full under its log neither ends it nor keeps it from ending", async () => {
+  const { env, asked } = await surroundings();
+  const full = openSync("/dev/full", "w");
+  const bot = spawn(process.execPath, [fileURLToPath(new URL("../src/main.ts", import.meta.url))], {
+    env: { ...inheritedEnv(), ...env },
+    stdio: ["ignore", full, "inherit"],
+  });
+  onTestFinished(() => {
+    bot.kill("SIGKILL");
+    closeSync(full);
+  });
+  await asked;
+  expect((await fetch(`http://127.0.0.1:${env["PORT"]}/livez`)).status).toBe(200);
+  bot.kill("SIGTERM");
+  expect(await once(bot, "exit")).toEqual([0, null]);
 });
 
 test("SIGUSR1 neither opens a debugger nor ends the bot", async () => {

@@ -1,6 +1,6 @@
 // What the bot, started as a process, reports about its configuration before it opens anything.
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -42,6 +42,16 @@ test("a missing policy file is a fault of the configuration", async () => {
   expect(code).toBe(2);
   expect(output.slice(1)).toEqual([
     expect.stringMatching(/^ {2}POLICY_FILE names a policy .*nowhere\.yaml: can't be read/),
+  ]);
+});
+
+test("a policy that cannot even be looked at is a fault in words, with exit code 2", async () => {
+  const loop = join(folder, "loop.yaml");
+  symlinkSync(loop, loop);
+  const { code, output } = await startRefused({ POLICY_FILE: loop });
+  expect(code).toBe(2);
+  expect(output.slice(1)).toEqual([
+    expect.stringMatching(/^ {2}POLICY_FILE names a policy .*: can't be read/),
   ]);
 });
 

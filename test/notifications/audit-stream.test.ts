@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { openSink } from "#src/adapters/audit-sink/open-sink.ts";
@@ -384,4 +384,11 @@ test("standard output gets whole lines", async () => {
     expect(numbers(linesIn(String(out.read() ?? "")))).toEqual([1, 2]);
   });
   await stop();
+});
+
+test("standard output that fails rejects the write, and nothing else", async () => {
+  const out = new Writable({ write: (_chunk, _encoding, done) => done(new Error("EPIPE")) });
+  await expect(openSink({ type: "stdout" }, { out }).write(["{}\n"])).rejects.toThrow("stdout");
+  await new Promise(setImmediate);
+  expect(out.destroyed).toBe(true);
 });

@@ -23,6 +23,8 @@ export function openSink(place: SinkPlace, ways: SinkWays = {}): AuditSink {
   const { open: connect = (options) => new Agent(options), out = process.stdout } = ways;
   switch (place.type) {
     case "stdout":
+      // The callback of each write gets its error. Without a listener, the error would also end the process.
+      out.on("error", () => undefined);
       return { name: "stdout", write: (lines) => writeOut(out, lines), close: () => Promise.resolve() };
     case "file": {
       const { path } = place;

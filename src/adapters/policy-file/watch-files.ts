@@ -2,7 +2,7 @@
 // Kubernetes swaps a link two folders up, editors replace the file, and network drives report nothing.
 
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { createBackgroundLoop } from "../../engine/background-work.ts";
 import type { Clock } from "../../engine/clock.ts";
@@ -60,11 +60,20 @@ export function createFileWatch(
   };
 }
 
-const isPlain = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isPlain = (path: string): boolean => statsOf(path)?.isFile() === true;
+
+/** Undefined if the file is missing or cannot be looked at, for example in a folder that is closed to us. Reading it then says why. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Returns whether the path leads to a pipe or a terminal. These can be read only once, and a second read may wait forever. */
 export function isReadOnce(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = statsOf(path);
   return found !== undefined && (found.isFIFO() || found.isCharacterDevice());
 }
 
