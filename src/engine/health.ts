@@ -131,8 +131,13 @@ function slackPart({ slackHealth }: Deps): PartHealth {
       return { part: "slack", fault: "Countersign is stopping", unready: true };
     case "lost":
       return partOf("slack", "the connection to Slack is lost; Countersign connects again by itself");
+    case "refused":
+      return partOf("slack", APP_TOKEN_REFUSED);
   }
 }
+
+const APP_TOKEN_REFUSED =
+  "Slack refuses SLACK_APP_TOKEN: no click arrives. Countersign asks again by itself. If this stays, set a token that Slack accepts, and restart Countersign";
 
 const tokenFault = (code: string | null): string | null =>
   code === null

@@ -101,7 +101,7 @@ function createSince(clock: Clock, isLost: () => boolean | null): LostSince {
 function isSlackLost({ connection, tokenRefusal }: Deps["slackHealth"]): boolean | null {
   const state = connection();
   if (state === "starting" || state === "stopping") return null;
-  return state === "lost" || tokenRefusal() !== null;
+  return state !== "connected" || tokenRefusal() !== null;
 }
 
 function serviceLostSince(guard: Deps["guard"]): ReturnType<LostSince> {

@@ -4,8 +4,8 @@ import type { PacedEffect } from "../ports.ts";
 
 /** The health of the connection to Slack. */
 export type SlackHealth = {
-  /** "starting" means that this process has not been connected yet. */
-  connection(): "starting" | "connected" | "lost" | "stopping";
+  /** "starting": this process has not been connected yet. "refused": the connection is lost, and Slack refuses the app's token. */
+  connection(): "starting" | "connected" | "lost" | "refused" | "stopping";
   /** Returns Slack's code for refusing the bot token. Returns null if Slack last accepted it, or has not said. */
   tokenRefusal(): string | null;
   /** Asks Slack about the token, unless another call was answered within `maxAgeMs`. Never rejects. */

@@ -87,7 +87,7 @@ test("Slack counts as untried only until it was first reached", async () => {
     (await health.parts()).flatMap(({ part, untried: isUntried }) => (isUntried === true ? [part] : []));
   world.connection = "starting";
   expect(await untried()).toEqual(["slack"]);
-  for (const connection of ["connected", "lost", "stopping"] as const) {
+  for (const connection of ["connected", "lost", "refused", "stopping"] as const) {
     world.connection = connection;
     expect(await untried()).toEqual([]);
   }
@@ -106,6 +106,7 @@ test.each<[string, Told, (world: World) => void]>([
     (on) => (on.connection = "starting"),
   ],
   ["a lost socket", ["slack", "degraded", /connection to Slack is lost/], (on) => (on.connection = "lost")],
+  ["a refused app token", ["slack", "degraded", /SLACK_APP_TOKEN/], (on) => (on.connection = "refused")],
   ["a dead token", ["slack_token", "degraded", /token_revoked/], (on) => (on.refusal = "token_revoked")],
   ["a refused key", ["service_key", "degraded", /AGENT_API_KEY/], (on) => (on.keyRefused = true)],
   [

@@ -136,18 +136,21 @@ describe("while the service is away", () => {
   });
 });
 
-test("while the connection to Slack is lost, the clocks stop, also for a request that arrives meanwhile", async () => {
-  const { bench, id } = await waiting();
-  bench.connection = "lost";
-  await bench.clock.pass(10 * MIN);
-  const late = (await bench.withCard()).id;
-  await bench.clock.pass(10 * MIN);
-  expect(await pausesOf(bench, id)).toMatchObject([{ why: "slack", until: null }]);
-  bench.connection = "connected";
-  await bench.clock.pass(MIN);
-  expect(await minutesOld(bench, id)).toBeLessThanOrEqual(1);
-  expect(await minutesOld(bench, late)).toBeLessThanOrEqual(1);
-});
+test.each(["lost", "refused"] as const)(
+  "while the connection to Slack is %s, the clocks stop, also for a request that arrives meanwhile",
+  async (connection) => {
+    const { bench, id } = await waiting();
+    bench.connection = connection;
+    await bench.clock.pass(10 * MIN);
+    const late = (await bench.withCard()).id;
+    await bench.clock.pass(10 * MIN);
+    expect(await pausesOf(bench, id)).toMatchObject([{ why: "slack", until: null }]);
+    bench.connection = "connected";
+    await bench.clock.pass(MIN);
+    expect(await minutesOld(bench, id)).toBeLessThanOrEqual(1);
+    expect(await minutesOld(bench, late)).toBeLessThanOrEqual(1);
+  },
+);
 
 describe("while nothing runs", () => {
   test("the clocks stop, so neither a reminder nor the expiry comes at the start", async () => {

@@ -27,7 +27,7 @@ export type SlackApp = {
    * stopping. Waits at most `ms` for unacknowledged payloads and for listeners that are still running.
    */
   stop(ms: number, lastRequestsMs: number): Promise<void>;
-  connection(): "connected" | "lost" | "stopping";
+  connection(): ReturnType<Connection["state"]> | "stopping";
   /** Handles Slack's requests in HTTP mode. Null in Socket Mode. */
   readonly listener: RequestListener | null;
 };
@@ -50,9 +50,10 @@ export type BoltOptions = {
 };
 
 export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackApp {
+  const { log, clock } = deps;
   const { receiver, ...connection } =
     options.transport.mode === "socket"
-      ? createSocketConnection({ ...options, log: deps.log, appToken: options.transport.appToken })
+      ? createSocketConnection({ ...options, log, clock, appToken: options.transport.appToken })
       : httpConnection(options, options.transport);
   const app = new App({
     receiver,
@@ -73,7 +74,7 @@ export function createSlackApp(options: BoltOptions, deps: ListenerDeps): SlackA
   const listeners = trackListeners(app);
   acknowledgeMentionsLast(app);
   const self = { ...options.self, app: options.appId };
-  app.use(createWorkspaceCheck({ ...options, self, answerAt: deps.answerAt, log: deps.log }));
+  app.use(createWorkspaceCheck({ ...options, self, answerAt: deps.answerAt, log }));
   listen(app, deps);
   app.error(({ error, body }: { error: Error; body: object }) => reportFailure(error, body, deps));
   return withHomes({ ...connection, ...ending(options.transport, connection, listeners) }, deps.homes);
@@ -107,7 +108,7 @@ function ending({ mode }: Transport, connection: Omit<Connection, "receiver">, l
     } while (connection.hasUnacknowledged());
   };
   return {
-    connection: () => (isStopping ? "stopping" : connection.connected() ? "connected" : "lost"),
+    connection: () => (isStopping ? "stopping" : connection.state()),
     stop: async (ms, lastRequestsMs) => {
       isStopping = true;
       connection.retire();
@@ -145,7 +146,7 @@ function httpConnection(options: BoltOptions, { signingSecret, seen }: HttpTrans
     start: setOpen(true),
     retire: () => void (isRetiring = true),
     stop: setOpen(false),
-    connected: () => isOpen,
+    state: () => (isOpen ? "connected" : "lost"),
     // In HTTP mode, listeners acknowledge a request before they end.
     hasUnacknowledged: () => false,
     acknowledged: () => Promise.resolve(),

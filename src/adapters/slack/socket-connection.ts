@@ -5,8 +5,10 @@ import type { RequestListener } from "node:http";
 import { type Receiver, SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/logger";
 import { z } from "zod";
+import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 import type { Connections } from "./clients.ts";
+import { openUntilAnswered } from "./socket-opening.ts";
 
 /** How payloads reach the app. */
 export type Connection = {
@@ -15,7 +17,8 @@ export type Connection = {
   /** Prepares for `stop`. In HTTP mode, connections are no longer kept open, so that no request arrives on one while we close it. */
   retire(): void;
   stop(): Promise<void>;
-  connected(): boolean;
+  /** "refused": the connection is lost, and Slack refuses the app's token. */
+  state(): "connected" | "refused" | "lost";
   /** Whether a payload has arrived that is not yet acknowledged. */
   hasUnacknowledged(): boolean;
   /** Resolves when every payload that has arrived is acknowledged, or can no longer be acknowledged. */
@@ -36,6 +39,7 @@ type Options = Side & {
   readonly alone: boolean;
   readonly logger: Logger;
   readonly log: EventLog;
+  readonly clock: Clock;
 };
 
 /** How long the socket client waits before it reconnects (ms). Slack requires this every few hours, and no click reaches us meanwhile. */
@@ -53,11 +57,12 @@ const ACKNOWLEDGE_MS = 3_000;
 type Client = SocketModeReceiver["client"];
 
 export function createSocketConnection(options: Options): Connection & { readonly client: Client } {
-  const { appToken, alone, logger, log, ...side } = options;
-  // A separate object, because the receiver retries forever with these options, while the clients that post must never retry.
+  const { appToken, alone, logger, log, clock, ...side } = options;
+  // `openUntilAnswered` tries again. Unlike the SDK, it ends at a stop.
   const clientOptions = {
     ...apiBase(side),
-    retryConfig: { forever: true, retries: 10, factor: 1.5, maxTimeout: 30_000 },
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
     timeout: 10_000,
   };
   const receiver = new SocketModeReceiver({
@@ -67,27 +72,22 @@ export function createSocketConnection(options: Options): Connection & { readonl
     clientPingTimeout: RECONNECT_MS,
     installerOptions: { clientOptions },
   });
+  const opening = openUntilAnswered(receiver.client, { clock, log });
   waitForPongs(receiver.client);
   watchSocketCount(receiver.client, { alone, log });
-  const connected = followConnection(receiver.client);
-  const start = async (): Promise<void> => {
-    await receiver.start().catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new Error(
-        `Slack refuses SLACK_APP_TOKEN (${why}). It needs an app-level token with the scope connections:write.`,
-        { cause: error },
-      );
-    });
-  };
+  const isOpen = followConnection(receiver.client);
   const envelopes = trackEnvelopes(receiver.client);
   closeOnceAcknowledged(receiver.client, envelopes);
   return {
     receiver,
     client: receiver.client,
-    start,
+    start: async () => void (await Promise.race([receiver.start(), opening.refusedAtStart])),
     retire: () => undefined,
-    stop: () => receiver.stop(),
-    connected,
+    stop: () => {
+      opening.stop();
+      return receiver.stop();
+    },
+    state: () => (isOpen() ? "connected" : opening.isRefused() ? "refused" : "lost"),
     ...envelopes,
     listener: null,
   };

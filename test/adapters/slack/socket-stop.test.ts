@@ -3,6 +3,7 @@
 import type { App, ReceiverEvent } from "@slack/bolt";
 import { expect, onTestFinished, test } from "vitest";
 import { createSocketConnection } from "#src/adapters/slack/socket-connection.ts";
+import { createClock } from "#src/engine/clock.ts";
 import { ana, opsAgents, silent, startFull } from "../../sandbox/slack/bolt-app.ts";
 
 const nothing = (): void => undefined;
@@ -18,6 +19,7 @@ async function connected() {
     through: undefined,
     alone: true,
     log: QUIET,
+    clock: createClock(),
     logger: silent,
   });
   const { promise, resolve: came } = Promise.withResolvers<ReceiverEvent>();
