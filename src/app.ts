@@ -56,7 +56,10 @@ const thisProcess = randomBytes(16).toString("base64url");
 const newKey = (): string => randomBytes(10).toString("hex");
 
 export type AppListeners = {
-  /** Gets what works from the beginning: while the start waits for Slack, which may take long, the bot polls and sends decisions already. */
+  /**
+   * Gets what works from the beginning, because the start may wait long for Slack. Until Slack's Web API has answered, there is no bot, so
+   * nothing is polled or sent. While only the socket is missing, the bot polls and sends decisions already.
+   */
   readonly onBegin: (app: Pick<App, "reload" | "stop">) => void;
   /** Called if the store refuses this process for good. The app must then be stopped. May be called more than once. */
   readonly onRefused: (error: Error) => void;

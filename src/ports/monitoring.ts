@@ -46,8 +46,7 @@ export type Health = {
   parts(): Promise<readonly PartHealth[]>;
 };
 
-export const RUN_STATES = ["starting", "running", "awaiting_approval", "stopped", "missing"] as const;
-export type RunState = (typeof RUN_STATES)[number];
+export type RunState = "starting" | "running" | "awaiting_approval" | "stopped" | "missing";
 
 /** Numbers of runs and approvals. `oldestMs` is the age of the oldest (ms), or 0 if there are none. */
 export type RunFigures = {

@@ -1,7 +1,6 @@
 // All our metrics: name, type, labels with the values that exist from the start, and meaning. docs/reference.md has the same table, and a
 // test compares them. Label values are stable words of our own code, never text that a person sent.
 
-import { RUN_STATES } from "../../ports/monitoring.ts";
 import {
   DECISION_OUTCOMES,
   EFFECT_OUTCOMES,
@@ -18,7 +17,7 @@ export type MetricRow = {
   readonly type: "counter" | "gauge" | "histogram";
   /** The label names. A value that is not listed in `starts` appears when it first occurs. */
   readonly labels: readonly string[];
-  /** The sets of label values that are exposed with 0 from the start, in the order of `labels`. */
+  /** The sets of label values that are exposed with 0 from the start, in the order of `labels`. Without labels, the default is one set. */
   readonly starts?: readonly (readonly string[])[];
   readonly buckets?: readonly number[];
   readonly help: string;
@@ -30,6 +29,12 @@ const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 /** Seconds. Delays that people notice, from almost none to an outage of an hour. */
 const DELAY_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+
+/**
+ * For what is stored in the database: it has no value until it is read. A start that waits for Slack has not read it yet, and a 0 would say
+ * that nothing waits.
+ */
+const UNTIL_READ = [] as const;
 
 const each = (values: readonly string[]): string[][] => values.map((value) => [value]);
 const pairs = (firsts: readonly string[], seconds: readonly string[]): string[][] =>
@@ -52,7 +57,7 @@ export const METRICS = [
     name: "runs",
     type: "gauge",
     labels: ["state"],
-    starts: each(RUN_STATES),
+    starts: UNTIL_READ,
     help: "Unfinished runs that this process holds, by state.",
   },
   { name: "runs_watched", type: "gauge", labels: [], help: "Runs that this process polls." },
@@ -60,18 +65,21 @@ export const METRICS = [
     name: "approvals_pending",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "Requests that wait for a decision, or for more votes.",
   },
   {
     name: "approvals_pending_oldest_age_seconds",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "Age of the oldest request that waits. 0 if there is none.",
   },
   {
     name: "approvals_past_reminders",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "Requests that still wait after their last reminder.",
   },
   {
@@ -84,12 +92,14 @@ export const METRICS = [
     name: "decisions_unsent",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "Recorded decisions that the service has neither confirmed nor refused. Decisions on hold do not count.",
   },
   {
     name: "decisions_unsent_oldest_age_seconds",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "Age of the oldest unsent decision. 0 if there is none.",
   },
   {
@@ -184,6 +194,7 @@ export const METRICS = [
     name: "notifications_waiting",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "Receipts and alerts in the outbox, at most 500.",
   },
   {
@@ -229,6 +240,7 @@ export const METRICS = [
     name: "audit_head_entry",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "The number of the newest entry of the audit.",
   },
   {
@@ -247,6 +259,7 @@ export const METRICS = [
     name: "tampering_findings",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "Findings of tampering that hold approvals back, until an admin acknowledges them.",
   },
 ] as const satisfies readonly MetricRow[];

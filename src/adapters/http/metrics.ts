@@ -56,6 +56,8 @@ function createMetric(row: MetricRow, registry: Registry): Counter<string> | Gau
   if (type === "histogram") return new Histogram({ ...common, buckets: [...buckets] });
   const metric: Counter<string> | Gauge<string> =
     type === "counter" ? new Counter(common) : new Gauge(common);
+  // The package begins every metric without labels at 0.
+  if (labels.length === 0 && starts.length === 0) metric.remove();
   for (const values of starts)
     metric.inc(Object.fromEntries(labels.map((label, at) => [label, values[at] ?? ""])), 0);
   return metric;

@@ -98,10 +98,44 @@ test("values read at each scrape are shown in seconds and by name", async () => 
   expect(lines).not.toContain('countersign_policy_info{version="built-in"} 1');
 });
 
-test("every metric exists from the start, and every counter has its known labels at 0", async () => {
+test("before the first reading, nothing says that no decision, request, finding or notification waits", async () => {
+  const metrics = aSet();
+  const lines = await linesOf(metrics);
+  const unread =
+    /^countersign_(runs|approvals_p\w+|decisions_unsent\w*|notifications_waiting|audit_head_entry|tampering_findings)[ {]/;
+  expect(lines.filter((line) => unread.test(line))).toEqual([]);
+  expect(lines).toContain("countersign_slack_connected 0");
+  metrics.tampered(0);
+  metrics.notificationsWaiting(0);
+  metrics.readFrom(() => Promise.resolve({ ...READINGS, unsent: { count: 0, oldestMs: 0, late: 0 } }));
+  expect(await linesOf(metrics)).toEqual(
+    expect.arrayContaining([
+      'countersign_runs{state="missing"} 0',
+      "countersign_approvals_pending 4",
+      "countersign_approvals_past_reminders 2",
+      "countersign_decisions_unsent 0",
+      "countersign_decisions_unsent_oldest_age_seconds 0",
+      "countersign_notifications_waiting 0",
+      "countersign_tampering_findings 0",
+    ]),
+  );
+});
+
+test("every other metric exists from the start, and every counter has its known labels at 0", async () => {
   const lines = await linesOf(aSet());
   const missing = METRICS.filter(({ name }) => !lines.some((line) => line.startsWith(`countersign_${name}`)));
-  expect(missing.map(({ name }) => name)).toEqual(["part_healthy", "policy_info"]);
+  expect(missing.map(({ name }) => name)).toEqual([
+    "part_healthy",
+    "approvals_pending",
+    "approvals_pending_oldest_age_seconds",
+    "approvals_past_reminders",
+    "decisions_unsent",
+    "decisions_unsent_oldest_age_seconds",
+    "notifications_waiting",
+    "policy_info",
+    "audit_head_entry",
+    "tampering_findings",
+  ]);
   for (const line of [
     'countersign_decisions_total{verdict="deny",outcome="unsure"} 0',
     'countersign_effects_total{effect="send-decision",outcome="later"} 0',
@@ -112,7 +146,7 @@ test("every metric exists from the start, and every counter has its known labels
     'countersign_store_faults_total{code="store_full"} 0',
     'countersign_http_requests_rejected_total{reason="forged"} 0',
     "countersign_decision_confirmation_delay_seconds_count 0",
-    "countersign_decisions_unsent 0",
+    "countersign_runs_watched 0",
   ])
     expect(lines).toContain(line);
 });
