@@ -166,8 +166,8 @@ test("a bot that does not start says why", async () => {
   await writeFile(own, "rules: [\n");
   await act("bot.kill");
   const fault = async () => (await sandbox.send("/control/bot")).body["fault"];
-  await expect.poll(fault, { timeout: 20_000 }).toContain(`names a policy that can't be used: ${own}`);
+  await expect.poll(fault, { timeout: 60_000 }).toContain(`names a policy that can't be used: ${own}`);
   await writeFile(own, GOOD);
-  await expect.poll(() => world.bot?.state(), { timeout: 20_000 }).toBe("running");
+  await expect.poll(() => world.bot?.state(), { timeout: 60_000 }).toBe("running");
   expect(await fault()).toBeNull();
 });
