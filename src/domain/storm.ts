@@ -139,6 +139,13 @@ function mayShowLine(post: PostedMessage | undefined, id: Approval["id"]): boole
   return post.type !== "up" || post.shows === "" || post.shows.includes(`[${JSON.stringify(id)},`);
 }
 
+/** Returns whether the approval's own card is posted, or a digest that shows its line. */
+export function isShown({ posts }: Run, { id, listing }: Approval): boolean {
+  if (posts[cardSlot(id)]?.type === "up") return true;
+  const digest = listing === undefined ? undefined : posts[digestSlot(listing.page)];
+  return digest?.type === "up" && mayShowLine(digest, id);
+}
+
 // The notice in a channel says how many requests of its runs wait. Its Review button opens the reader's own queue, so people can decide
 // before a card is posted. The notice itself has no buttons of a request.
 //

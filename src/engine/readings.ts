@@ -3,7 +3,8 @@
 import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
 import type { ApprovalId, RunKey } from "../domain/ids.ts";
-import { cardSlot, isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
+import { isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
+import { isShown } from "../domain/storm.ts";
 import type { Counters } from "../ports.ts";
 import type { Readings, RunFigures, RunState, SlackHealth } from "../ports/monitoring.ts";
 import type { Store } from "../ports/store.ts";
@@ -55,8 +56,10 @@ type Tracked = {
   pending: ReadonlyMap<ApprovalId, number>;
   /** The number of pending requests that have had their last reminder. */
   reminded: number;
-  /** The pending requests that have no message with buttons yet. */
+  /** The pending requests that Slack does not show. */
   unshown: ReadonlySet<ApprovalId>;
+  /** The pending requests that Slack has ever shown. A message that was deleted and posted again is not measured again. */
+  everShown: ReadonlySet<ApprovalId>;
   /** When each unsent decision became ready to be sent (monotonic ms). */
   unsent: ReadonlyMap<string, number>;
 };
@@ -73,6 +76,7 @@ const NONE: Tracked = {
   pending: new Map(),
   reminded: 0,
   unshown: new Set(),
+  everShown: new Set(),
   unsent: new Map(),
 };
 
@@ -94,6 +98,8 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
   const retriesStart = run.creation.type === "planned" && run.creation.why !== "";
   if (run.approvals.length === 0) return { ...NONE, state, retriesStart };
   const waiting = isWatched(run) ? run.approvals.filter(({ state }) => state.type === "pending") : [];
+  const unshown = new Set(waiting.filter((approval) => !isShown(run, approval)).map(({ id }) => id));
+  const everShown = waiting.filter(({ id }) => !unshown.has(id) || before?.everShown.has(id) === true);
   const unsent = run.approvals.flatMap((approval): [string, number][] => {
     const decision = unsentDecision(approval);
     if (decision === null) return [];
@@ -105,7 +111,8 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
     retriesStart,
     pending: new Map(waiting.map(({ id, waitsSince }) => [id, waitsSince])),
     reminded: waiting.filter(hasLastReminder).length,
-    unshown: new Set(waiting.filter((approval) => !isShown(run, approval)).map(({ id }) => id)),
+    unshown,
+    everShown: new Set(everShown.map(({ id }) => id)),
     unsent: new Map(unsent),
   };
 }
@@ -129,9 +136,6 @@ function hasLastReminder({ followUp = {}, appliedRule }: Approval): boolean {
   return followUp.warned === true || (remind !== null && (followUp.reminded ?? 0) >= remind.atMost);
 }
 
-const isShown = ({ posts }: Run, { id, listing }: Approval): boolean =>
-  listing !== undefined || posts[cardSlot(id)]?.type === "up";
-
 /** Returns null if the run is over or not followed. */
 function stateOf(run: Run): RunState | null {
   const { creation, seen } = run;
@@ -149,9 +153,9 @@ function reportDelays(
   { clock, metrics }: Pick<Deps, "clock" | "metrics">,
 ): void {
   const secondsSince = (since: number): number => Math.max(clock.monotonic() - since, 0) / 1_000;
-  for (const id of before.unshown) {
-    const since = now.pending.get(id);
-    if (since !== undefined && !now.unshown.has(id)) metrics.cardShown(secondsSince(since));
+  for (const id of now.everShown) {
+    const since = before.pending.get(id);
+    if (since !== undefined && !before.everShown.has(id)) metrics.cardShown(secondsSince(since));
   }
   if (before.unsent.size === 0) return;
   for (const approval of run.approvals) {
@@ -165,6 +169,7 @@ function reportDelays(
 function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
   const runs = { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 };
   const pending: number[] = [];
+  const unshown: number[] = [];
   const unsent: number[] = [];
   let reminded = 0;
   let retriedStarts = 0;
@@ -172,13 +177,21 @@ function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
     retriedStarts += Number(run.retriesStart);
     if (run.state !== null) runs[run.state] += 1;
     reminded += run.reminded;
-    for (const since of run.pending.values()) pending.push(now - since);
+    for (const [id, since] of run.pending) {
+      pending.push(now - since);
+      if (run.unshown.has(id)) unshown.push(now - since);
+    }
     for (const since of run.unsent.values()) unsent.push(now - since);
   }
   return {
     runs,
     retriedStarts,
-    pending: { count: pending.length, oldestMs: oldest(pending), reminded },
+    pending: {
+      count: pending.length,
+      oldestMs: oldest(pending),
+      oldestUnshownMs: oldest(unshown),
+      reminded,
+    },
     unsent: {
       count: unsent.length,
       oldestMs: oldest(unsent),

@@ -53,8 +53,16 @@ export type RunFigures = {
   readonly runs: { readonly [state in RunState]: number };
   /** The starts that failed at least once and are tried again. */
   readonly retriedStarts: number;
-  /** Requests that wait for a decision or for more votes. `reminded`: how many of them have had their last reminder. */
-  readonly pending: { readonly count: number; readonly oldestMs: number; readonly reminded: number };
+  /**
+   * Requests that wait for a decision or for more votes. `oldestUnshownMs`: the age of the oldest that Slack does not show, or 0.
+   * `reminded`: how many of them have had their last reminder.
+   */
+  readonly pending: {
+    readonly count: number;
+    readonly oldestMs: number;
+    readonly oldestUnshownMs: number;
+    readonly reminded: number;
+  };
   /**
    * Recorded decisions that the service has neither confirmed nor refused, because it was not reached or its answer was unclear. A decision
    * that a rule holds back on purpose does not count. `late`: how many are older than a minute.

@@ -15,7 +15,7 @@ const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 const NO_RUNS: RunFigures = {
   runs: { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 },
   retriedStarts: 0,
-  pending: { count: 0, oldestMs: 0, reminded: 0 },
+  pending: { count: 0, oldestMs: 0, oldestUnshownMs: 0, reminded: 0 },
   unsent: { count: 0, oldestMs: 0, late: 0 },
 };
 const full = new PortError("the database failed: the disk is full", {

@@ -3,9 +3,11 @@
 import { expect, test } from "vitest";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
-import type { RunKey } from "#src/domain/ids.ts";
+import { ApprovalId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Plan } from "#src/domain/reconcile.ts";
-import { cardSlot, type Run } from "#src/domain/run.ts";
+import type { PostedMessage } from "#src/domain/posted-message.ts";
+import { cardSlot, digestSlot, type Run, type Slot } from "#src/domain/run.ts";
+import { applyDigest, digestRenderKey, MAX_CARDS } from "#src/domain/storm.ts";
 import { createRunFigures } from "#src/engine/readings.ts";
 import type { Readings } from "#src/ports/monitoring.ts";
 import { createBench } from "../make/bot.ts";
@@ -73,24 +75,87 @@ test("a start that failed counts until the service takes it", () => {
 test("a request waits from when it was first seen, and its card is timed once", async () => {
   const { figures, plan, clock, shown } = aCount();
   const run = listedRun("apr_1");
-  const id = run.approvals[0]?.id;
-  if (id === undefined) throw new Error("no approval");
+  const { id } = only(run);
   plan(run);
   const before = figures().pending.oldestMs;
   await clock.pass(5_000);
-  expect(figures().pending).toEqual({ count: 1, oldestMs: before + 5_000, reminded: 0 });
-  const post = { type: "planned", notBefore: 0, tries: 0 } as const;
-  plan({ ...run, posts: { [cardSlot(id)]: post } });
+  expect(figures().pending).toMatchObject({ count: 1, oldestMs: before + 5_000, reminded: 0 });
+  const planned = withPost(run, cardSlot(id), { type: "planned", notBefore: 0, tries: 0 });
+  plan(planned);
   expect(shown).toEqual([]);
-  const up = upAt(run, id);
-  plan({ ...run, posts: up });
-  plan({ ...run, posts: up });
+  const up = withPost(run, cardSlot(id), upAs(""));
+  plan(up);
+  plan(up);
+  await clock.pass(5_000);
+  plan(planned);
+  plan(up);
   expect(shown).toEqual([(before + 5_000) / 1_000]);
 });
 
-function upAt(run: Run, id: Approval["id"]): Run["posts"] {
-  const facts = { type: "up", shows: "", sweepAt: null, notBefore: 0, tries: 0 };
-  return { ...run.posts, [cardSlot(id)]: { ...facts, ts: "1700000000.000001" } } as Run["posts"];
+const withPost = (run: Run, slot: Slot, post: PostedMessage): Run => ({
+  ...run,
+  posts: { ...run.posts, [slot]: post },
+});
+
+const upAs = (shows: string): PostedMessage => ({
+  type: "up",
+  ts: MessageTs("1700000000.000001"),
+  shows,
+  sweepAt: null,
+  notBefore: 0,
+  tries: 0,
+});
+
+const REFUSED: PostedMessage = { type: "refused", words: "not_in_channel", retryAt: 0, tries: 1 };
+
+test("the oldest request without a card is as old as it waits, until Slack shows its card", async () => {
+  const { figures, plan, clock } = aCount();
+  const run = listedRun("apr_1");
+  const slot = cardSlot(only(run).id);
+  plan(run);
+  const before = figures().pending.oldestMs;
+  plan(withPost(run, slot, REFUSED));
+  await clock.pass(300_000);
+  expect(figures().pending.oldestUnshownMs).toBe(before + 300_000);
+  plan(withPost(run, slot, upAs("")));
+  expect(figures().pending).toMatchObject({ count: 1, oldestUnshownMs: 0 });
+});
+
+test("a request in a digest counts as shown while Slack shows its line, and each delay is measured once", async () => {
+  const { figures, plan, clock, shown } = aCount();
+  const ids = Array.from({ length: MAX_CARDS + 1 }, (_, nth) => `apr_${nth}`);
+  const listed = applyDigest(listedRun(...ids));
+  const digest = digestSlot(1);
+  plan(listed);
+  const before = figures().pending.oldestMs;
+  await clock.pass(10_000);
+  plan(withPost(listed, digest, REFUSED));
+  expect(figures().pending.oldestUnshownMs).toBe(before + 10_000);
+  expect(shown).toEqual([]);
+
+  const drawn = withPost(listed, digest, upAs(digestRenderKey(listed, 1) ?? ""));
+  plan(drawn);
+  expect(figures().pending.oldestUnshownMs).toBe(0);
+  expect(shown).toEqual(ids.map(() => (before + 10_000) / 1_000));
+
+  const over = drawn.approvals.map((approval) => ({
+    ...approval,
+    listing: { page: 1, over: true } as const,
+  }));
+  const moved = { ...drawn, approvals: over };
+  plan(moved);
+  expect(figures().pending.oldestUnshownMs).toBe(0);
+  plan(withPost(moved, digest, upAs(digestRenderKey(moved, 1) ?? "")));
+  expect(figures().pending.oldestUnshownMs).toBe(before + 10_000);
+  const cards = ids.map((id) => [cardSlot(ApprovalId(id)), upAs("")]);
+  plan({ ...moved, posts: Object.fromEntries(cards) as Run["posts"] });
+  expect(figures().pending.oldestUnshownMs).toBe(0);
+  expect(shown).toHaveLength(ids.length);
+});
+
+function only({ approvals: [approval] }: Run): Approval {
+  if (approval === undefined) throw new Error("no approval");
+  return approval;
 }
 
 test("a decision is late after a minute of the monotonic clock, and its hold does not count", async () => {

@@ -76,6 +76,12 @@ export const METRICS = [
     help: "Age of the oldest request that waits. 0 if there is none.",
   },
   {
+    name: "approvals_unshown_oldest_age_seconds",
+    type: "gauge",
+    labels: [],
+    help: "Age of the oldest request that waits and has no card, nor a line in a list of many, in Slack. 0 if there is none.",
+  },
+  {
     name: "approvals_past_reminders",
     type: "gauge",
     labels: [],

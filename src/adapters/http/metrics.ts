@@ -147,6 +147,7 @@ function setReadings(all: Registered, set: SetGauge, readings: Readings): void {
   set("approvals_pending", pending.count);
   set("approvals_past_reminders", pending.reminded);
   set("approvals_pending_oldest_age_seconds", pending.oldestMs / 1_000);
+  set("approvals_unshown_oldest_age_seconds", pending.oldestUnshownMs / 1_000);
   set("decisions_unsent", unsent.count);
   set("decisions_unsent_oldest_age_seconds", unsent.oldestMs / 1_000);
   for (const { part, fault, untried } of parts)

@@ -10,7 +10,7 @@ const aSet = () => createMetrics({ version: "1.2.3", node: "26.0.0", at: 1_700_0
 const READINGS: Readings = {
   runs: { starting: 0, running: 2, awaiting_approval: 1, stopped: 0, missing: 0 },
   retriedStarts: 0,
-  pending: { count: 4, oldestMs: 90_000, reminded: 2 },
+  pending: { count: 4, oldestMs: 90_000, oldestUnshownMs: 30_500, reminded: 2 },
   unsent: { count: 1, oldestMs: 61_500, late: 1 },
   parts: PARTS.map((part) => ({ part, fault: part === "service_key" ? "refused" : null, unready: false })),
   pollLagMs: 250,
@@ -81,6 +81,7 @@ test("values read at each scrape are shown in seconds and by name", async () => 
       'countersign_runs{state="running"} 2',
       "countersign_approvals_pending 4",
       "countersign_approvals_pending_oldest_age_seconds 90",
+      "countersign_approvals_unshown_oldest_age_seconds 30.5",
       "countersign_decisions_unsent 1",
       "countersign_decisions_unsent_oldest_age_seconds 61.5",
       'countersign_part_healthy{part="service_key"} 0',
