@@ -1,7 +1,7 @@
 // `npm run policy`: checks a policy, explains it, explains which rule applies to a run, and replays past requests under it.
 
 import { answerHelp, exitOnSignals, failOnLostOutput } from "../program-options.ts";
-import { findingLine, lintPolicy, loadPolicy } from "../adapters/policy-file/policy-holder.ts";
+import { findingLine, lintPolicy } from "../adapters/policy-file/policy-holder.ts";
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
 import { explainFaults, readProxies } from "../config.ts";
 import { checkIds } from "./slack/slack-people.ts";
@@ -86,19 +86,19 @@ async function lintAll(files: readonly string[]): Promise<number> {
 
 /** Returns 0 if the policy is fine, 1 if something in it is probably a mistake, and 2 if it cannot be used. */
 async function lint(file: string): Promise<number> {
-  const loaded = await loadPolicy(file);
-  if (!loaded.ok) {
-    for (const fault of loaded.error) console.log(findingLine(file, fault));
+  const linted = await lintPolicy(file);
+  if (!linted.ok) {
+    for (const fault of linted.error) console.log(findingLine(file, fault));
     return 2;
   }
-  const doubts = await lintPolicy(file);
-  const ids = await checkIds(loaded.value, process.env);
+  const { policy, doubts } = linted.value;
+  const ids = await checkIds(policy, process.env);
   const lines = [
     ...doubts.map((doubt) => findingLine(file, doubt)),
     ...ids.map((says) => `${file}: ${says}`),
   ];
   for (const line of lines) console.log(line);
-  const { version, rules } = loaded.value;
+  const { version, rules } = policy;
   if (lines.length === 0)
     console.log(`${file}: version ${version ?? ""}, rules: ${rules.length}. No problems found.`);
   return lines.length === 0 ? 0 : 1;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import { MANIFEST, startWorld, type World } from "#sandbox/world/world.ts";
@@ -74,6 +74,45 @@ test("all faults of the configuration are reported at once, with exit code 2", a
   const seen = await doctor({ AGENT_BASE_URL: "", PORT: "many", SLACK_BOT_TOKEN: "xoxp-of-a-person" });
   expect(seen.code).toBe(2);
   for (const name of ["AGENT_BASE_URL", "PORT", "SLACK_BOT_TOKEN"]) expect(seen.printed).toContain(name);
+});
+
+/** Runs the doctor with a policy that comes through a pipe. */
+const doctorOf = (policy: string): Promise<Seen> =>
+  doctor({ POLICY_FILE: "/dev/stdin", POLICY: policy }, [
+    "sh",
+    "-c",
+    'printf %s "$POLICY" | "$0" "$1"',
+    process.execPath,
+  ]);
+
+/** Windows has no such pipes. */
+describe.runIf(process.platform !== "win32")("a policy from a pipe", () => {
+  const rule = (name: string): string => `  - name: ${name}\n    approvers: anyone\n`;
+
+  test("is read once, with what is doubtful in it", async () => {
+    const fine = await doctorOf(`rules:\n${rule("all")}`);
+    expect(fine.code).toBe(0);
+    expect(fine.printed).toMatch(/^ok {5}Policy .*\/dev\/stdin is valid: .*rules: 1$/m);
+    expect(fine.printed).not.toMatch(/^note/m);
+    const doubtful = await doctorOf(`rules:\n${rule("all")}${rule("dead")}`);
+    expect(doubtful.code).toBe(0);
+    expect(doubtful.printed.match(/^note .*/gm)).toEqual([expect.stringMatching(/stdin:4: .*dead/)]);
+  });
+
+  test("is reported if it is broken", async () => {
+    const seen = await doctorOf("rules: none\n");
+    expect(seen.code).toBe(1);
+    expect(wrong(seen)).toEqual(["Policy"]);
+    expect(seen.printed).toMatch(/^WRONG {2}Policy .*stdin:1.*\n.*→/m);
+  });
+
+  test("is left to the start if the pipe has a name, because it can be read only once", async () => {
+    const path = join(folder, "policy.yaml");
+    spawnSync("sh", ["-c", 'mkfifo "$0"', path]);
+    const seen = await doctor({ POLICY_FILE: path });
+    expect(seen.code).toBe(0);
+    expect(seen.printed).toMatch(/^note {3}Policy .*policy\.yaml is a pipe/m);
+  });
 });
 
 test("a refused bot token is reported with advice", async () => {

@@ -4,8 +4,17 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { lintPolicy } from "#src/adapters/policy-file/policy-holder.ts";
+import type { Finding } from "#src/adapters/policy-file/read-policy.ts";
 import type { GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN, BUILT_IN_RULE, type Policy, type Rule } from "#src/domain/policy/policy.ts";
+
+/** Resolves to the linter's findings about this text. Expects that it is a valid policy. */
+export async function doubtsAbout(text: string): Promise<readonly Finding[]> {
+  const linted = await lintPolicy(policyFile(text).path);
+  if (!linted.ok) throw new Error(JSON.stringify(linted.error));
+  return linted.value.doubts;
+}
 
 export function aRule(facts: Partial<Rule> = {}): Rule {
   return { ...BUILT_IN_RULE, name: "a rule", ...facts };

@@ -182,9 +182,15 @@ async function policyOf(text: string): Promise<Result<LoadedPolicy, readonly Fin
 
 export const digestOf = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
-/** Resolves to the linter's findings about a valid policy. */
-export const lintPolicy = async (path: string): Promise<readonly Finding[]> =>
-  lintText(await readFile(path, "utf8"));
+export type LintedPolicy = { readonly policy: Policy; readonly doubts: readonly Finding[] };
+
+/** Loads a policy and lints the same text. A pipe can be read only once, and a file may change between two reads. */
+export async function lintPolicy(path: string): Promise<Result<LintedPolicy, readonly Finding[]>> {
+  const read = await readPolicyFile(path);
+  if (!read.ok) return read;
+  const { policy, text } = read.value;
+  return ok({ policy, doubts: await lintText(text ?? "") });
+}
 
 async function lintText(text: string): Promise<readonly Finding[]> {
   const { finding, readLines, readPolicy } = await reader();

@@ -1,7 +1,8 @@
 // Checks this program, the environment and the policy, without a network.
 
 import { readFileSync } from "node:fs";
-import { lintPolicy, loadPolicy, findingLine } from "../../adapters/policy-file/policy-holder.ts";
+import { findingLine, type LintedPolicy, lintPolicy } from "../../adapters/policy-file/policy-holder.ts";
+import { isReadOnce } from "../../adapters/policy-file/watch-files.ts";
 import {
   type Config,
   type Environment,
@@ -76,23 +77,37 @@ function holdsCertificate(file: string): boolean {
 
 export type CheckedPolicy = { readonly findings: readonly Finding[]; readonly policy: Policy | null };
 
-/** `loadConfig` has already loaded the policy file once. */
+/** The path of something that was opened for this process. Nobody else can read it. */
+const OWN_PIPE = /^\/(dev\/(stdin|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
+
+/** `loadConfig` has already refused a broken policy, unless it comes from a pipe. */
 export async function checkPolicy({ policyFile }: Config): Promise<CheckedPolicy> {
   if (policyFile === null) {
     const says =
       "no POLICY_FILE is set, so every full member who sees a card may decide, except the requester";
     return { findings: [good(POLICY, says)], policy: null };
   }
-  const loaded = await loadPolicy(policyFile);
-  if (!loaded.ok) return { findings: [], policy: null };
-  const { version, rules } = loaded.value;
-  const doubts = (await lintPolicy(policyFile)).map((doubt) =>
+  if (isReadOnce(policyFile) && !OWN_PIPE.test(policyFile)) {
+    const says = `${policyFile} is a pipe, which can be read only once; it is left to the start`;
+    return { findings: [note(POLICY, says, "Check the policy before it is written there.")], policy: null };
+  }
+  const linted = await lintPolicy(policyFile);
+  if (linted.ok) return validPolicy(policyFile, linted.value);
+  const todo = "Correct it. Countersign does not start with a policy that can't be used.";
+  const faults = linted.error.map((fault) =>
+    bad(POLICY, `can't be used: ${findingLine(policyFile, fault)}`, todo),
+  );
+  return { findings: faults, policy: null };
+}
+
+function validPolicy(file: string, { policy, doubts }: LintedPolicy): CheckedPolicy {
+  const notes = doubts.map((doubt) =>
     note(
       POLICY,
-      findingLine(policyFile, doubt),
-      `Is that intended? To see what the policy means: npm run policy -- explain ${policyFile}`,
+      findingLine(file, doubt),
+      `Is that intended? To see what the policy means: npm run policy -- explain ${file}`,
     ),
   );
-  const says = `${policyFile} is valid: version ${version ?? ""}, rules: ${rules.length}`;
-  return { findings: [good(POLICY, says), ...doubts], policy: loaded.value };
+  const says = `${file} is valid: version ${policy.version ?? ""}, rules: ${policy.rules.length}`;
+  return { findings: [good(POLICY, says), ...notes], policy };
 }

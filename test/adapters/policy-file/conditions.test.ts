@@ -1,9 +1,8 @@
 // Conditions on numbers, groups and hours as a policy file writes them, what is refused, and what the linter finds.
 
 import { describe, expect, test } from "vitest";
-import { lintPolicy } from "#src/adapters/policy-file/policy-holder.ts";
 import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
-import { policyFile } from "../../make/policy.ts";
+import { doubtsAbout } from "../../make/policy.ts";
 
 const rule = (name: string, when: string): string =>
   `  - name: ${name}\n    when: ${when}\n    approvers: { users: [U0ANA, U0BEN] }\n`;
@@ -15,7 +14,7 @@ function whenOf(text: string) {
   return read.ok ? read.value.rules[0]?.when : read.error.map(({ says }) => says);
 }
 const doubts = async (text: string): Promise<string[]> =>
-  (await lintPolicy(policyFile(`rules:\n${text}`).path)).map(({ says }) => says);
+  (await doubtsAbout(`rules:\n${text}`)).map(({ says }) => says);
 
 describe("a policy file", () => {
   test("may name requesters by id and by group", () => {

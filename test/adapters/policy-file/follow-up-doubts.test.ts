@@ -1,13 +1,10 @@
 // What the linter doubts about reminders and stages: those that never happen, or change nothing.
 
 import { expect, test } from "vitest";
-import { lintPolicy } from "#src/adapters/policy-file/policy-holder.ts";
-import { policyFile } from "../../make/policy.ts";
+import { doubtsAbout } from "../../make/policy.ts";
 
 async function doubts(rule: string): Promise<readonly string[]> {
-  const found = await lintPolicy(
-    policyFile(`rules:\n  - name: a\n    approvers: { users: [U0BEN] }\n${rule}`).path,
-  );
+  const found = await doubtsAbout(`rules:\n  - name: a\n    approvers: { users: [U0BEN] }\n${rule}`);
   return found.map(({ where }) => where);
 }
 
@@ -28,9 +25,10 @@ test("a stage that adds only people who may already decide", async () => {
 test("a stage whose people are in no part of the rule, unless further approvals are required", async () => {
   const parts = "approvers: { all-of: [{ groups: [S0A] }, { users: [U0BEN, U0CAT] }] }";
   const found = async (rule: string) =>
-    (await lintPolicy(policyFile(`rules:\n  - { name: a, ${parts}, ${rule} }\n`).path)).map(
-      ({ where, says }) => [where, /S0ONCALL only deny/.test(says)],
-    );
+    (await doubtsAbout(`rules:\n  - { name: a, ${parts}, ${rule} }\n`)).map(({ where, says }) => [
+      where,
+      /S0ONCALL only deny/.test(says),
+    ]);
   const stage = "escalate: [{ after: 1 h, to: { groups: [S0ONCALL], users: [U0CAT] } }]";
   expect(await found(stage)).toEqual([["rules[0].escalate[0].to", true]]);
   expect(await found(stage.replace("}]", "}], quorum: 3"))).toEqual([]);

@@ -6,7 +6,6 @@ import {
   createPolicyHolder,
   digestOf,
   findingLine,
-  lintPolicy,
   loadPolicy,
 } from "#src/adapters/policy-file/policy-holder.ts";
 import { policySchema } from "#src/adapters/policy-file/policy-shape.ts";
@@ -15,7 +14,7 @@ import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { policyLoadedEntry } from "#src/audit/entry.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
-import { policyFile } from "../../make/policy.ts";
+import { doubtsAbout, policyFile } from "../../make/policy.ts";
 import { CHANNEL, REQUESTER } from "../../make/run.ts";
 
 const at = (path: string): URL => new URL(`../../../${path}`, import.meta.url);
@@ -26,7 +25,7 @@ function faults(text: string): string[] {
 }
 
 async function doubts(text: string): Promise<string[]> {
-  return (await lintPolicy(policyFile(text).path)).map((each) => findingLine("p", each));
+  return (await doubtsAbout(text)).map((each) => findingLine("p", each));
 }
 
 const REST = "\n  - name: rest\n    approvers: anyone";
