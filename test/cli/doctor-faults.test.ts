@@ -3,7 +3,16 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
@@ -203,7 +212,7 @@ test("a database that is used by another process, while no bot answers, is repor
 });
 
 /** Windows has no ordinary user for this. */
-describe.runIf(process.platform !== "win32")("a file beside the database that refuses the bot's user", () => {
+describe.runIf(process.platform !== "win32")("a file that refuses the bot's user", () => {
   const { uid: user = process.getuid?.() ?? 0, gid: group } = SERVER_USER;
   let lock = "";
   beforeEach(async () => {
@@ -213,14 +222,14 @@ describe.runIf(process.platform !== "win32")("a file beside the database that re
     for (const name of ["", ...readdirSync(folder)]) chownSync(join(folder, name), user, group);
   });
 
-  /** Resolves to the doctor's line about the database, and its advice. */
-  async function told(): Promise<string> {
-    const env: Env = { ...inheritedEnv(), ...world.env };
+  /** Resolves to the doctor's line about this subject, and its advice. */
+  async function told(what = "Database", change: Env = {}): Promise<string> {
+    const env: Env = { ...inheritedEnv(), ...world.env, ...change };
     const child = spawn(process.execPath, [DOCTOR], { env, cwd: folder, ...SERVER_USER });
     let printed = "";
     child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
     await once(child, "close");
-    return /^WRONG {2}Database .*\n.*$/m.exec(printed)?.[0] ?? printed;
+    return new RegExp(`^WRONG {2}${what} .*\\n.*$`, "m").exec(printed)?.[0] ?? printed;
   }
 
   test.runIf(group !== undefined)("is to be given to that user", async () => {
@@ -236,6 +245,23 @@ describe.runIf(process.platform !== "win32")("a file beside the database that re
     const said = await told();
     expect(said).toContain(`chmod u+rw ${lock}`);
     expect(said).not.toContain("DATABASE_URL");
+  });
+
+  test.each([
+    [0o200, "file"],
+    [0o400, "file"],
+    [0o200, "folder"],
+  ] as const)("with the mode %o, is reported if it is the %s of the audit's copy", async (mode, which) => {
+    const copies = join(folder, "copies");
+    const copy = join(copies, "audit.jsonl");
+    mkdirSync(copies);
+    if (which === "file") writeFileSync(copy, "");
+    const refusing = which === "file" ? copy : copies;
+    if (group !== undefined) for (const each of new Set([copies, refusing])) chownSync(each, user, group);
+    chmodSync(refusing, mode);
+    const said = await told("Audit sink", { AUDIT_SINK: `file:${copy}` });
+    expect(said).toMatch(/^WRONG {2}Audit sink .*EACCES/);
+    expect(said).toContain(refusing);
   });
 
   test.runIf(group !== undefined).each([

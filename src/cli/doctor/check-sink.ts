@@ -27,13 +27,21 @@ export async function checkSink({ audit: { sink }, proxies }: Config): Promise<F
   }
 }
 
+/** The sink reads the end of the file, where a crash may have left half a line. */
+const OLD_FILE = constants.R_OK | constants.W_OK;
+/** The sink opens the folder of a new file for reading, to flush it. */
+const NEW_FILE = OLD_FILE | constants.X_OK;
+
 async function checkFile(path: string): Promise<Finding> {
   const folder = dirname(path);
-  const todo = `Create ${folder} for the user that runs Countersign, or set AUDIT_SINK to another file.`;
+  const there = await stat(path).catch(() => null);
+  if (there !== null && !there.isFile())
+    return bad(SINK, `${path} is not a file`, "Set AUDIT_SINK to another file.");
+  const wanted = there === null ? `Create the folder ${folder} if there is none, and let` : "Let";
+  const refusing = there === null ? folder : path;
+  const todo = `${wanted} the user that runs Countersign read and write ${refusing}, or set AUDIT_SINK to another file.`;
   try {
-    const there = await stat(path).catch(() => null);
-    if (there !== null && !there.isFile()) return bad(SINK, `${path} is not a file`, todo);
-    await access(there === null ? folder : path, constants.W_OK);
+    await (there === null ? access(folder, NEW_FILE) : access(path, OLD_FILE));
     return good(SINK, `${path} can be written`);
   } catch (error) {
     return bad(SINK, `${path} cannot be written: ${wordsOf(error)}`, todo);
