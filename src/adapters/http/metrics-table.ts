@@ -79,6 +79,7 @@ export const METRICS = [
     name: "approvals_unshown_oldest_age_seconds",
     type: "gauge",
     labels: [],
+    starts: UNTIL_READ,
     help: "Age of the oldest request that waits and has no card, nor a line in a list of many, in Slack. 0 if there is none.",
   },
   {

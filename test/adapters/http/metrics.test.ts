@@ -103,7 +103,7 @@ test("before the first reading, nothing says that no decision, request, finding 
   const metrics = aSet();
   const lines = await linesOf(metrics);
   const unread =
-    /^countersign_(runs|approvals_p\w+|decisions_unsent\w*|notifications_waiting|audit_head_entry|tampering_findings)[ {]/;
+    /^countersign_(runs|approvals_[pu]\w+_seconds|approvals_pending|approvals_past_reminders|decisions_unsent\w*|notifications_waiting|audit_head_entry|tampering_findings)[ {]/;
   expect(lines.filter((line) => unread.test(line))).toEqual([]);
   expect(lines).toContain("countersign_slack_connected 0");
   metrics.tampered(0);
@@ -129,6 +129,7 @@ test("every other metric exists from the start, and every counter has its known 
     "part_healthy",
     "approvals_pending",
     "approvals_pending_oldest_age_seconds",
+    "approvals_unshown_oldest_age_seconds",
     "approvals_past_reminders",
     "decisions_unsent",
     "decisions_unsent_oldest_age_seconds",
