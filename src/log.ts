@@ -73,7 +73,8 @@ function standardOutput(): DestinationStream {
   out.on("error", () => (works = false));
   out.on("write", () => (works = true));
   const writeRest = out.flushSync.bind(out);
-  // pino calls this when the process exits. While writing fails, it would try again for ever.
+  // pino calls this when the process exits. While writing fails, it would try again for ever. Accepted: a disk that fills up with the very last
+  // entries can still hold up the exit, until the supervisor kills the process.
   out.flushSync = () => {
     if (works) writeRest();
   };

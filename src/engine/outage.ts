@@ -127,8 +127,8 @@ async function announceRecovery(deps: Deps): Promise<boolean> {
 }
 
 /**
- * Ends the notices because no run is watched any more, so nobody would see the service come back. Resolves to false if a run is watched
- * after all, and was only not asked about yet, or if the end could not be stored for every notice.
+ * Ends the notices if no run is watched any more, because the service is then not asked whether it is back. Resolves to false if a run is
+ * still watched but has not been polled yet, or if the end could not be stored for every notice.
  */
 async function announceUnchecked(deps: Deps): Promise<boolean> {
   const open: RunKey[] = [];

@@ -15,6 +15,7 @@ import { createAuditStream } from "#src/notifications/audit-stream.ts";
 import type { Store } from "#src/ports/store.ts";
 import { sha256 } from "../audit/tampering.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { spoil } from "../make/spoil.ts";
 import { createHandClock } from "../make/clock.ts";
 import { withFilesUpTo } from "../make/full-disk.ts";
 import { quietLog } from "../make/quiet.ts";
@@ -87,14 +88,7 @@ async function seenOf([program = "", ...args]: readonly string[]): Promise<Seen>
 const archive = (before = "2026-11-04", ...more: readonly string[]): Promise<Seen> =>
   audit("archive", "--before", before, ...more, out);
 
-/** Bypasses the store, like an attacker with the file. */
-function change(sql: string): void {
-  const db = new DatabaseSync(file);
-  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
-    db.exec(`drop trigger ${String(name)}`);
-  db.exec(sql);
-  db.close();
-}
+const change = (sql: string): void => spoil(file, sql);
 
 const saying = (words: string): unknown => expect.stringContaining(words);
 

@@ -3,10 +3,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { runCommand } from "../make/run-command.ts";
+import { spoil } from "../make/spoil.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
 let folder = "";
@@ -26,14 +26,7 @@ async function stored(): Promise<void> {
   await store.close();
 }
 
-/** Bypasses the store, like an attacker with the file. */
-function change(sql: string): void {
-  const db = new DatabaseSync(file);
-  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
-    db.exec(`drop trigger ${String(name)}`);
-  db.exec(sql);
-  db.close();
-}
+const change = (sql: string): void => spoil(file, sql);
 
 /** What the command says about a wrong code. */
 async function currentCode(): Promise<string> {

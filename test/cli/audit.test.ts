@@ -22,6 +22,7 @@ import { RunId } from "#src/domain/ids.ts";
 import { auditKeyBeside, auditKeyFile } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { spoil } from "../make/spoil.ts";
 import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
 import { relink, sha256 } from "../audit/tampering.ts";
 
@@ -80,14 +81,7 @@ async function write(): Promise<readonly string[]> {
   return heads;
 }
 
-/** Bypasses the store, like an attacker with the file. */
-function change(sql: string): void {
-  const db = new DatabaseSync(file);
-  for (const { name } of db.prepare("select name from sqlite_schema where type = 'trigger'").all())
-    db.exec(`drop trigger ${String(name)}`);
-  db.exec(sql);
-  db.close();
-}
+const change = (sql: string): void => spoil(file, sql);
 
 const bytes = (): string => createHash("sha256").update(readFileSync(file)).digest("hex");
 

@@ -16,6 +16,7 @@ import { headWords } from "#src/domain/audit/hash-chain.ts";
 import { BACKUP_MARK, EARLIER_MARK, type Store } from "#src/ports/store.ts";
 import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { spoil } from "../make/spoil.ts";
 import { anApproval, anAuditEntry, aRun, withApprovals } from "../make/run.ts";
 
 const COMMAND = fileURLToPath(new URL("../../src/cli/backup.ts", import.meta.url));
@@ -75,14 +76,6 @@ function rowsIn(path: string, sql: string): readonly unknown[] {
   } finally {
     raw.close();
   }
-}
-
-function change(path: string, sql: string): void {
-  const raw = new DatabaseSync(path);
-  for (const { name } of raw.prepare("select name from sqlite_schema where type = 'trigger'").all())
-    raw.exec(`drop trigger ${String(name)}`);
-  raw.exec(sql);
-  raw.close();
 }
 
 const files = (): readonly string[] => readdirSync(folder).toSorted();
@@ -286,7 +279,7 @@ describe("no copy is left, and the exit code says why, if", () => {
 
   test("the audit was tampered with", async () => {
     await (await written()).close();
-    change(file, "update audit set entry = replace(entry, 'stored', 'forged') where seq = 1");
+    spoil(file, "update audit set entry = replace(entry, 'stored', 'forged') where seq = 1");
     const { code, err } = await nothingLeft([copy]);
     expect(code).toBe(1);
     expect(err).toContain("TAMPERED at entry 1");
@@ -344,7 +337,7 @@ describe("no copy is left, and the exit code says why, if", () => {
 
 test("a run that was changed outside Countersign is reported, and copied unchanged", async () => {
   await (await written()).close();
-  change(file, "update runs set requester = 'U0THIEF'");
+  spoil(file, "update runs set requester = 'U0THIEF'");
   const { code, err } = await backUp();
   expect(code).toBe(1);
   expect(err).toContain("TAMPERED");

@@ -3,10 +3,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { onTestFinished } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { type Bench, createBench } from "./bot.ts";
+import { spoil } from "./spoil.ts";
 
 /** A bot whose database the test can change behind its back. */
 export async function withFile(): Promise<{
@@ -16,14 +16,7 @@ export async function withFile(): Promise<{
   const folder = mkdtempSync(join(tmpdir(), "countersign-spoilt-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "bot.db");
-  const spoil = (...statements: readonly string[]): void => {
-    const database = new DatabaseSync(file);
-    const triggers = database.prepare("select name from sqlite_master where type = 'trigger'").all();
-    for (const { name } of triggers) database.exec(`drop trigger ${String(name)}`);
-    for (const statement of statements) database.exec(statement);
-    database.close();
-  };
-  return { bench: await createBench({}, 0, file), spoil };
+  return { bench: await createBench({}, 0, file), spoil: (...statements) => spoil(file, ...statements) };
 }
 
 /** Statements that append a row of this kind that is no entry. The audit must have a decision. */

@@ -1,5 +1,5 @@
-// Asks Slack for the address of a socket until Slack gives one. The SDK gives up for good, and says so to nobody, if Slack refuses the app's
-// token just once while the socket reconnects.
+// Asks Slack for the address of a socket until Slack gives one. The SDK stops trying, without an error that we could handle, if Slack refuses
+// the app token once during a reconnect.
 
 import type { SocketModeReceiver } from "@slack/bolt";
 import type { WebClient } from "@slack/web-api";

@@ -77,7 +77,7 @@ function holdsCertificate(file: string): boolean {
 
 export type CheckedPolicy = { readonly findings: readonly Finding[]; readonly policy: Policy | null };
 
-/** The path of something that was opened for this process. Nobody else can read it. */
+/** The path of a file that is already open in this process. Reading it takes nothing from a start of the bot. */
 const OWN_PIPE = /^\/(dev\/(stdin|fd\/\d+)|proc\/\w+\/fd\/\d+)$/;
 
 /** `loadConfig` has already refused a broken policy, unless it comes from a pipe. */

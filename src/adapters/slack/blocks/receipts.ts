@@ -11,10 +11,7 @@ import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
 
-/**
- * The most characters of an action or a reason when several receipts share a message. Slack refuses a message of more than about 13,200
- * characters, and twenty receipts take at most 12,000.
- */
+/** The most characters of an action or a reason when several receipts share a message. Twenty receipts then stay below MESSAGE_CHARS. */
 const SHARED_CHARS = 110;
 
 export function receipt(

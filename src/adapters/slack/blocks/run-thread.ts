@@ -197,7 +197,7 @@ export function messageIn(
 const WHY_CHARS = 300;
 const ID_CHARS = 120;
 const IDS_OF_ITEM = 2;
-/** The room for the boxes of all items, as Slack counts. With the rest of the card, this stays below its limit of about 13,200. */
+/** The room for the boxes of all items, as Slack counts. With the rest of the message, this stays below its limit. */
 const BOXES_CHARS = 8_000;
 
 function unreadableCard(run: Run, deployment: Deployment = UNNAMED): Message {
