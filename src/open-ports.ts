@@ -129,7 +129,7 @@ export async function openServices(
   closers.push(() => gateway.close());
   const through = openSlack(config.proxies);
   closers.push(async () => through.dispatcher.destroy());
-  const { botToken, apiUrl, command, appId } = config.slack;
+  const { botToken, apiUrl, command, appId, quickMs } = config.slack;
   const deployment = { name: config.slack.deployment, runUrl: config.runUrl, command };
   const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment, appId };
   const slack = await createSlack({
@@ -138,6 +138,7 @@ export async function openServices(
     documents: store,
     auditLog: store,
     through,
+    quickMs,
     alone: config.database.engine === "sqlite",
     rejectedRequests,
     logger: slackLogger(log),

@@ -56,6 +56,8 @@ type SlackConfig = {
   readonly command: string;
   /** The first words of each message and form. Empty if the deployment has no name. */
   readonly deployment: string;
+  /** The time limit of calls that a person waits for (ms). No variable sets it. Tests wait longer on a slow machine. */
+  readonly quickMs?: number;
 } & (
   | { readonly mode: "socket"; readonly appToken: string }
   | { readonly mode: "http"; readonly signingSecret: string }

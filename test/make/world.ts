@@ -15,7 +15,7 @@ import { startWorld, type World, type WorldOptions } from "#sandbox/world/world.
 import { type Acting, createActing } from "./journey-acts.ts";
 import { expectNoCanary } from "./canary.ts";
 import { createSight, type Sight } from "./journey-sight.ts";
-import { PATIENT } from "./patient.ts";
+import { PATIENT, patient } from "./patient.ts";
 import { createDatabase, type WorldDatabase } from "./world-database.ts";
 
 // A journey takes many round trips, and some wait several seconds on purpose. Therefore journeys run concurrently.
@@ -143,7 +143,7 @@ async function open(choices: Choices): Promise<Opened> {
 function createStarter(
   world: World,
   database: WorldDatabase,
-  { env = {}, entrance = "socket" }: Choices,
+  { env = {}, entrance = "socket", timing = PATIENT }: Choices,
   logged: string[],
 ) {
   let app: App | null = null;
@@ -157,7 +157,7 @@ function createStarter(
     start: async (): Promise<void> => {
       const read = readConfig({ ...world.env, ...database.env, ...quick, ...env });
       if (!read.ok) throw new Error(explainFaults(read.error));
-      app = await startApp(read.value, log);
+      app = await startApp(timing === PATIENT ? patient(read.value) : read.value, log);
     },
     reload: async (): Promise<void> => app?.reload(),
     stop: async (): Promise<void> => {

@@ -32,17 +32,26 @@ export type Clients = {
   readonly background: Call;
 };
 
-/** Slack's trigger expires 3 s after the click, so a call that opens a window must end well before that (ms). */
-const QUICK_TIMEOUT_MS = 1_800;
+/**
+ * The time limit of calls that a person waits for (ms). Slack's trigger expires 3 s after the click, so a call that opens a window must end
+ * well before that. We answer a submit within 2 s and a command within 3 s.
+ */
+export const QUICK_MS = 1_800;
 /** Every call must end within 10 s; this leaves a margin (ms). */
 const BACKGROUND_TIMEOUT_MS = 9_000;
 
-/** `through` are the connections to use. The caller closes them. */
+type Reach = {
+  /** The connections to use. The caller closes them. */
+  readonly through?: Connections | undefined;
+  /** The time limit of `quick` (ms). */
+  readonly quickMs?: number | undefined;
+};
+
 export function createClients(
   token: string,
   apiUrl: string | null,
   logger: Logger,
-  through?: Connections,
+  { through, quickMs = QUICK_MS }: Reach = {},
 ): Clients {
   const common = {
     ...(through === undefined ? {} : { fetch: through.fetch }),
@@ -52,7 +61,7 @@ export function createClients(
     logger,
     ...(apiUrl === null ? {} : { slackApiUrl: apiUrl }),
   };
-  const quick = new WebClient(token, { ...common, timeout: QUICK_TIMEOUT_MS });
+  const quick = new WebClient(token, { ...common, timeout: quickMs });
   const background = new WebClient(token, { ...common, timeout: BACKGROUND_TIMEOUT_MS });
   return { quick: createCall(quick), background: createCall(background) };
 }

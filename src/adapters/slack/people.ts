@@ -6,7 +6,7 @@ import type { Clock } from "../../engine/clock.ts";
 import { type People, PortError } from "../../ports.ts";
 import type { SlackUser } from "./answers.ts";
 import { createChannelKinds } from "./channel-kinds.ts";
-import type { Call } from "./clients.ts";
+import { type Call, QUICK_MS } from "./clients.ts";
 import { createMemberships } from "./memberships.ts";
 import { createPacers } from "./rate-limiter.ts";
 import { createUserLookUp } from "./shared-look-ups.ts";
@@ -20,12 +20,41 @@ const TEAM_AGE_MS = 60_000;
 /** The maximum age of a name that is shown beside an id (ms). */
 const NAME_AGE_MS = 10 * 60_000;
 
-export function createPeople(call: Call, home: Home, clock: Clock): People & { teamOf: TeamOf } {
+/** A person whom Slack has not identified after `deadlineMs` counts as unverified. */
+export function createPeople(
+  call: Call,
+  home: Home,
+  clock: Clock,
+  deadlineMs = QUICK_MS,
+): People & { teamOf: TeamOf } {
   const pacers = createPacers(clock);
   const users = createUserLookUp(call, pacers, clock);
   const kinds = createChannelKinds(call, pacers, clock);
   const sets = createMemberships(call, clock, { kinds, pacers });
+  const lookUp = createLookUp({ users, kinds, sets }, home);
 
+  return {
+    membersOf: sets.membersOf,
+    shareLimits: pacers.share,
+    isPublic: kinds.isPublic,
+    memberOf: (...args) => withDeadline(sets.memberOf(...args), deadlineMs),
+    lookUp: (...args) => withDeadline(lookUp(...args), deadlineMs),
+    nameOf: (user) => nameIn(withDeadline(users(user, NAME_AGE_MS), LIST_DEADLINE_MS)),
+    channelsOf: (user, maxAgeMs) => withDeadline(sets.channelsOf(user, maxAgeMs), LIST_DEADLINE_MS),
+    teamOf: async (user) => {
+      const id = parsed(UserId, user);
+      return id === null ? "" : (await withDeadline(users(id, TEAM_AGE_MS), deadlineMs)).team;
+    },
+  };
+}
+
+type LookUps = {
+  readonly users: ReturnType<typeof createUserLookUp>;
+  readonly kinds: ReturnType<typeof createChannelKinds>;
+  readonly sets: ReturnType<typeof createMemberships>;
+};
+
+function createLookUp({ users, kinds, sets }: LookUps, home: Home): People["lookUp"] {
   /**
    * Every full member can open a public channel, and members can see their channel of any kind. So if Slack's rate limit delays the
    * question about the kind of channel, we ask about the membership first.
@@ -39,7 +68,7 @@ export function createPeople(call: Call, home: Home, clock: Clock): People & { t
     throw new PortError(UNSURE, { applied: "no", retry: "later", code: "too_many_members" });
   }
 
-  async function lookUp(team: TeamId, user: UserId, channel: ChannelId, maxAgeMs: number): Promise<Person> {
+  return async (team, user, channel, maxAgeMs) => {
     const [facts, seesChannel] = await Promise.all([
       users(user, maxAgeMs),
       isSeenBy(user, channel, maxAgeMs),
@@ -51,20 +80,6 @@ export function createPeople(call: Call, home: Home, clock: Clock): People & { t
         code: "garbled",
       });
     return { team, user, kind: kindOf(facts, home), seesChannel };
-  }
-
-  return {
-    membersOf: sets.membersOf,
-    shareLimits: pacers.share,
-    isPublic: kinds.isPublic,
-    memberOf: (...args) => withDeadline(sets.memberOf(...args)),
-    lookUp: (...args) => withDeadline(lookUp(...args)),
-    nameOf: (user) => nameIn(withDeadline(users(user, NAME_AGE_MS), LIST_DEADLINE_MS)),
-    channelsOf: (user, maxAgeMs) => withDeadline(sets.channelsOf(user, maxAgeMs), LIST_DEADLINE_MS),
-    teamOf: async (user) => {
-      const id = parsed(UserId, user);
-      return id === null ? "" : (await withDeadline(users(id, TEAM_AGE_MS))).team;
-    },
   };
 }
 
@@ -79,15 +94,10 @@ async function nameIn(user: Promise<SlackUser>): Promise<string | null> {
   }
 }
 
-/**
- * We answer a submit within 2 s and a command within 3 s. A person whom Slack has not identified after this time (ms) counts as
- * unverified.
- */
-const DEADLINE_MS = 1_800;
 /** The deadline for lists (ms). They may take longer because they do not answer a click. */
 const LIST_DEADLINE_MS = 10_000;
 
-async function withDeadline<T>(answer: Promise<T>, ms = DEADLINE_MS): Promise<T> {
+async function withDeadline<T>(answer: Promise<T>, ms: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const details = { applied: "no", retry: "later", code: "timeout" } as const;
   const timer = setTimeout(() => reject(new PortError("Slack did not say in time who this is", details)), ms);

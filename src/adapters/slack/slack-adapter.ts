@@ -45,6 +45,8 @@ export type SlackOptions = {
   readonly apiUrl: string | null;
   /** The connections to use, which the caller closes. Undefined to connect directly. */
   readonly through: Connections | undefined;
+  /** The time limit of calls that a person waits for (ms). The default suits Slack. */
+  readonly quickMs?: number | undefined;
   /** Whether the installation consists of a single process. */
   readonly alone: boolean;
   readonly command: string;
@@ -104,9 +106,9 @@ export type SlackAdapter = {
 
 /** Rejects with a one-line message for operators if Slack refuses the bot token, or if the app's id is unknown or wrong. */
 export async function createSlack(options: SlackOptions): Promise<SlackAdapter> {
-  const { apiUrl, through, clock, log } = options;
+  const { apiUrl, through, quickMs, clock, log } = options;
   const calls = createSlackCalls({ monotonic: clock.monotonic, metrics: options.metrics });
-  const clients = createClients(options.botToken, apiUrl, options.logger, through);
+  const clients = createClients(options.botToken, apiUrl, options.logger, { through, quickMs });
   const quick = calls.observe(clients.quick);
   const background = calls.observe(clients.background);
   const answerAt = createResponder(apiUrl, through);
@@ -119,7 +121,7 @@ export async function createSlack(options: SlackOptions): Promise<SlackAdapter> 
     self,
     answerAt,
   });
-  const people = createPeople(quick, self, clock);
+  const people = createPeople(quick, self, clock, quickMs);
   return {
     self,
     chat,

@@ -62,7 +62,7 @@ async function checkSlackAndPlaces(
 function openSlackCalls({ slack, proxies }: Config): (token: string) => Call {
   const through = openSlack(proxies);
   const logger = slackLogger(createLog({ level: "silent", pretty: false }));
-  return (token) => createClients(token, slack.apiUrl, logger, through).background;
+  return (token) => createClients(token, slack.apiUrl, logger, { through }).background;
 }
 
 /** Says "All is well" only if `npm start` would start. */

@@ -20,7 +20,7 @@ export async function slackCall(env: Environment): Promise<Call | null> {
     import("../../outbound.ts"),
   ]);
   const log = createLog({ level: "silent", pretty: false });
-  return createClients(botToken, apiUrl, slackLogger(log), openSlack(proxies)).quick;
+  return createClients(botToken, apiUrl, slackLogger(log), { through: openSlack(proxies) }).quick;
 }
 
 /** Slack answers about a hundred look-ups a minute. People beyond this number are shown by their ids alone. */

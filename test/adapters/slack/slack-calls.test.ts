@@ -34,7 +34,7 @@ async function slackThatSays(...answers: readonly Says[]) {
   const log = slackLogger(createLog({ level: "silent", pretty: false }));
   const through = openSlack(null);
   onTestFinished(() => through.dispatcher.destroy());
-  const { background } = createClients("xoxb-1", `http://127.0.0.1:${port}/`, log, through);
+  const { background } = createClients("xoxb-1", `http://127.0.0.1:${port}/`, log, { through });
   const call = calls.observe(background);
   const ask = (method: string): Promise<unknown> => call(method, {}).catch(() => null);
   return { calls, call, ask, asked, counted, pass: (ms: number) => void (now += ms) };
