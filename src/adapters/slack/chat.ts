@@ -1,19 +1,18 @@
 // The `Chat` port over Slack's Web API: draws, posts, updates and finds the messages of runs.
 
 import { callIn, channelOf, gatheredIn, isAnnouncement, isGatheredSlot } from "../../domain/call.ts";
-import { type ChannelId, type MessageTs, parsed, UserId } from "../../domain/ids.ts";
-import type { NoticeContent } from "../../domain/notice.ts";
+import type { ChannelId, MessageTs } from "../../domain/ids.ts";
 import { OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
 import { isStormSlot, stormSince } from "../../domain/storm.ts";
-import { type Chat, type PacedEffect, PortError } from "../../ports.ts";
+import { type Chat, PortError } from "../../ports.ts";
 import { slackHistory } from "./answers.ts";
-import { type Deployment, named, UNNAMED } from "./blocks/deployment.ts";
-import { privateNotice, queuedNotice } from "./blocks/private-notice.ts";
+import type { Deployment } from "./blocks/deployment.ts";
 import type { Message } from "./blocks/rich.ts";
 import { inChannel, linkedCards, messageIn } from "./blocks/run-thread.ts";
 import type { CardReplacements } from "./click-memory.ts";
 import type { Call, Replacer, Responder } from "./clients.ts";
 import type { Files } from "./files.ts";
+import { notifyIfQueued, sendNotice } from "./notices.ts";
 import {
   findMarked,
   isOurs,
@@ -35,7 +34,6 @@ import {
 } from "./own-messages.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-const EPHEMERAL = { parse: "none", link_names: false };
 type Deps = {
   call: Call;
   files: Files;
@@ -155,60 +153,6 @@ async function replace(
     if (!(error instanceof PortError)) throw error;
     const { applied, code } = error;
     throw new PortError("Slack did not replace the card", { applied, retry: "later", code, cause: error });
-  }
-}
-
-/**
- * Sends a notice to a channel as a message, or to a person. For a person, it answers their command while Slack still accepts an answer.
- * After that, it posts an ephemeral message in the run's channel, or a direct message if Slack refuses that for good.
- */
-async function sendNotice(
-  deps: Deps,
-  run: Run,
-  to: UserId | ChannelId,
-  notice: NoticeContent,
-): Promise<void> {
-  const message = named(privateNotice(notice, run, deps.deployment), deps.deployment ?? UNNAMED);
-  const user = parsed(UserId, to);
-  if (user !== null) return sendPrivately(deps, run, user, message);
-  await deps.call("chat.postMessage", { channel: to, ...message, ...LITERAL });
-}
-
-async function sendPrivately(
-  { call, answerAt, monotonic }: Deps,
-  run: Run,
-  to: UserId,
-  message: Message,
-): Promise<void> {
-  if (run.answer !== null && to === run.requester && monotonic() < run.answer.until) {
-    try {
-      return await answerAt(run.answer.url, message);
-    } catch (error) {
-      // If the answer may have arrived, the person would read the notice twice.
-      if (!(error instanceof PortError) || error.applied === "maybe") throw error;
-    }
-  }
-  try {
-    await call("chat.postEphemeral", { channel: run.channel, user: to, ...message, ...EPHEMERAL });
-  } catch (error) {
-    if (!(error instanceof PortError) || error.retry === "later") throw error;
-    await call("chat.postMessage", { channel: to, ...message, ...LITERAL });
-  }
-}
-
-/** After a longer wait (ms), a person would think that nothing happened. */
-const LONG_WAIT_MS = 2_000;
-
-async function notifyIfQueued(deps: Deps, run: Run, effect: PacedEffect): Promise<void> {
-  const { calls, ms } = deps.limiter.queueBefore(effect);
-  if (ms < LONG_WAIT_MS) return;
-  const { channel } = run;
-  try {
-    if (run.answer === null) await deps.limiter.waitForTurn({ kind: "other", channel, urgency: 1 });
-    await sendPrivately(deps, run, run.requester, named(queuedNotice(calls), deps.deployment ?? UNNAMED));
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    if (error.retryAfterMs !== null) deps.limiter.rest("other", channel, error.retryAfterMs);
   }
 }
 

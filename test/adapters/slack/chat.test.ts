@@ -91,13 +91,11 @@ async function onSandbox(): Promise<ChatUnderTest> {
         .map(shown)
         .toReversed();
     },
-    privateMessages: async (person, channel) => {
+    directMessages: async (person) => {
       const direct = workspace.dmOf(person).id;
-      const texts = (where: string, only: string | null): string[] =>
-        workspace.messages
-          .filter((each) => each.channel === where && each.ephemeralFor === only)
-          .map(({ text, blocks }) => `${text} ${textOf(blocks)}`);
-      return { here: texts(channel, person), direct: texts(direct, null) };
+      return workspace.messages
+        .filter((each) => each.channel === direct)
+        .map(({ text, blocks }) => `${text} ${textOf(blocks)}`);
     },
     forge: async (channel, ts) => {
       const { metadata, text } = workspace.messageAt(channel, ts) ?? { metadata: null, text: "" };
@@ -165,7 +163,7 @@ async function onRealSlack(env: NonNullable<typeof real.data>): Promise<ChatUnde
     },
     // Slack shows an app neither ephemeral messages nor, without a further scope, direct messages. Nor can the app
     // post as another.
-    privateMessages: async () => null,
+    directMessages: async () => null,
     forge: async () => null,
     stop: async () => undefined,
   };
@@ -301,7 +299,7 @@ describe("a message to Slack", () => {
     expect(await failureOf(chat.post(aRun(), OPENING))).toMatchObject({ applied: "maybe" });
   });
 
-  test("is sent to the address of the command while that is valid, and to the channel afterwards", async () => {
+  test("is sent to the address of the command while that is valid, and directly to the person afterwards", async () => {
     const answer = { url: "https://hooks.slack.com/x", until: NOON + 1 };
     const says = { type: "cannot-post", words: "x" } as const;
     const one = recording();
@@ -312,14 +310,41 @@ describe("a message to Slack", () => {
     await one.chat.notify(lapsed, run.requester, says);
     await one.chat.notify(run, UserId("U0SOMEONE"), says);
     expect(one.answered).toHaveLength(1);
-    expect(one.asked.map(({ method }) => method)).toEqual(["chat.postEphemeral", "chat.postEphemeral"]);
+    expect(one.asked.map(({ method, args }) => [method, args["channel"]])).toEqual([
+      ["chat.postMessage", run.requester],
+      ["chat.postMessage", "U0SOMEONE"],
+    ]);
+  });
+
+  test("about a decision never answers a command, because the answer is gone after a reload", async () => {
+    const { chat, asked, answered } = recording();
+    const run = aRun({ answer: { url: "https://hooks.slack.com/x", until: NOON + 1 } });
+    await chat.notify(run, run.requester, { type: "decision-unconfirmed", approval: ApprovalId("apr_1") });
+    expect(answered).toEqual([]);
+    expect(asked.map(({ method, args }) => [method, args["channel"]])).toEqual([
+      ["chat.postMessage", run.requester],
+    ]);
+  });
+
+  test("is shown in the channel to a person to whom Slack lets no one write directly", async () => {
+    const refused = new PortError("refused", { applied: "no", retry: "never", code: "channel_not_found" });
+    const { chat, asked } = recording((method) => {
+      if (method === "chat.postMessage") throw refused;
+      return {};
+    });
+    const run = aRun();
+    await chat.notify(run, run.requester, { type: "cannot-post", words: "x" });
+    expect(asked.map(({ method, args }) => [method, args["channel"], args["user"]])).toEqual([
+      ["chat.postMessage", run.requester, undefined],
+      ["chat.postEphemeral", run.channel, run.requester],
+    ]);
   });
 
   test.each([
-    ["no", ["chat.postEphemeral"]],
+    ["no", ["chat.postMessage"]],
     ["maybe", []],
   ] as const)(
-    "that fails at the command's address goes to the channel only if it surely did not arrive (%s)",
+    "that fails at the command's address is sent directly only if it surely did not arrive (%s)",
     async (applied, methods) => {
       const lost = new PortError("no answer", { applied, retry: "later", code: "timeout" });
       const { chat, asked } = recording(undefined, () => Promise.reject(lost));
@@ -332,14 +357,12 @@ describe("a message to Slack", () => {
   test("contains the service's words only where Slack reads no markup", async () => {
     const words = "*bold* https://evil.example `code` :tada:";
     const says = { type: "decision-refused", approval: ApprovalId("apr_1"), words } as const;
-    const { chat, asked, answered } = recording();
-    const run = aRun({ answer: { url: "https://hooks.slack.com/x", until: NOON + 1 } });
+    const { chat, asked } = recording();
+    const run = aRun();
     await chat.notify(run, run.requester, says);
-    await chat.notify(run, UserId("U0SOMEONE"), says);
-    for (const blocks of [answered[0]?.blocks, asked[0]?.args["blocks"]]) {
-      expect(blocks, "the words stand in blocks").toBeDefined();
-      expect(JSON.stringify(blocks)).not.toContain("mrkdwn");
-      expect(textOf(blocks)).toContain(words);
-    }
+    const blocks = asked[0]?.args["blocks"];
+    expect(blocks, "the words stand in blocks").toBeDefined();
+    expect(JSON.stringify(blocks)).not.toContain("mrkdwn");
+    expect(textOf(blocks)).toContain(words);
   });
 });

@@ -2,34 +2,62 @@
 
 import type { Approval } from "../../../domain/approval.ts";
 import type { NoticeContent } from "../../../domain/notice.ts";
+import type { MessageTs } from "../../../domain/ids.ts";
 import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
-import { type Run, runId } from "../../../domain/run.ts";
+import { cardOf, type Run, runId } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./pending-card.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { count, escaped, line, type Message, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import {
+  cardLink,
+  count,
+  escaped,
+  line,
+  type Links,
+  type Message,
+  NO_LINKS,
+  person,
+  quote,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
 import { withoutSpeaker } from "./delivery-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
 const ASKED_CHARS = 150;
 
-export function privateNotice(notice: NoticeContent, run: Run, deployment: Deployment = UNNAMED): Message {
-  return withId(idOf(notice), drawn(notice, run, deployment));
+/** `links` are those to the cards of `cardsOfNotice`. Without one, the notice has no link. */
+export function privateNotice(
+  notice: NoticeContent,
+  run: Run,
+  deployment: Deployment = UNNAMED,
+  links: Links = NO_LINKS,
+): Message {
+  return withId(idOf(notice), drawn(notice, run, { deployment, links }));
 }
+
+/** Returns the cards that the notice links to. */
+export function cardsOfNotice(notice: NoticeContent, run: Run): readonly MessageTs[] {
+  const card = notice.type === "cannot-post" ? null : cardOf(run, { id: notice.approval });
+  return card === null ? [] : [card];
+}
+
+type Drawing = { readonly deployment: Deployment; readonly links: Links };
 
 function idOf(notice: NoticeContent): MessageId {
   return notice.type === "decision-void" ? `notice:decision-void:${notice.cause}` : `notice:${notice.type}`;
 }
 
-function drawn(notice: NoticeContent, run: Run, deployment: Deployment): Message {
+function drawn(notice: NoticeContent, run: Run, drawing: Drawing): Message {
   switch (notice.type) {
     case "cannot-post":
       return cannotPost(notice, run);
     case "nobody-can-approve":
-      return tooFewApprovers(notice, run, deployment);
+      return tooFewApprovers(notice, run, drawing);
     default:
-      return aboutDecision(notice, run);
+      return aboutDecision(notice, run, drawing);
   }
 }
 
@@ -89,7 +117,7 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
   }
 }
 
-function aboutDecision(notice: DecisionNotice, run: Run): Message {
+function aboutDecision(notice: DecisionNotice, run: Run, drawing: Drawing): Message {
   const { title, ending, rest, quoted, after } = decisionWords(notice);
   const approval = run.approvals.find(({ id }) => id === notice.approval);
   const asked =
@@ -100,6 +128,13 @@ function aboutDecision(notice: DecisionNotice, run: Run): Message {
     ...(after === undefined ? [] : [line(span(after))]),
     // In a busy channel, a person may have decided several requests.
     ...(asked === null ? [] : [line(span("Request: "), span(asked))]),
+    line(
+      span("In "),
+      { type: "channel", channel_id: run.channel },
+      span(", run "),
+      runIdElement(runId(run) ?? "", drawing.deployment),
+      ...cardLink(cardOf(run, { id: notice.approval }), drawing.links),
+    ),
   ]);
 }
 
@@ -167,7 +202,7 @@ const ALL_MISSING = {
 function tooFewApprovers(
   few: Extract<NoticeContent, { type: "nobody-can-approve" }>,
   run: Run,
-  deployment: Deployment,
+  { deployment, links }: Drawing,
 ): Message {
   const rule = run.approvals.find(({ id }) => id === few.approval)?.appliedRule.rule;
   const place = { type: "channel" as const, channel_id: run.channel };
@@ -185,7 +220,7 @@ function tooFewApprovers(
       place,
       span(", rule "),
       untrustedSpan(rule?.name ?? "", 80, { code: true }),
-      span("."),
+      ...cardLink(cardOf(run, { id: few.approval }), links),
     ),
   ]);
 }
