@@ -82,8 +82,11 @@ const complete = method(described, completed, (args, call) => {
     });
   workspace.changed({ kind: "file" });
   const ids = taken.map(({ id }) => id);
-  for (const { channel, thread } of places)
-    workspace.post({ channel: channel.id, author: workspace.app.person, thread, files: ids, ...said });
+  // As in Slack, the answer comes before the message.
+  call.uploads.shareAfter(call.timing.shareMs, () => {
+    for (const { channel, thread } of places)
+      workspace.post({ channel: channel.id, author: workspace.app.person, thread, files: ids, ...said });
+  });
   return { files: ids.flatMap((id) => workspace.files.get(id) ?? []).map((file) => fileJson(file, call)) };
 });
 

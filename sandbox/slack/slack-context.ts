@@ -24,9 +24,11 @@ export type Timing = {
   readonly disconnectNoticeMs: number;
   /** How long a socket lives before Slack asks for a new one (ms). */
   readonly connectionMs: number;
+  /** The time from the answer that a file is shared to its message (ms). */
+  readonly shareMs: number;
 };
 
-/** docs.slack.dev: 3 s to acknowledge; events are resent at once, after 1 and 5 minutes; sockets live about an hour. Rest: third party. */
+/** docs.slack.dev: 3 s to acknowledge; events are resent at once, after 1 and 5 minutes; sockets live about an hour. Files: Slack's staff name no time. Rest: third party. */
 export const slackTiming: Timing = {
   ackMs: 3000,
   triggerMs: 3000,
@@ -34,6 +36,7 @@ export const slackTiming: Timing = {
   retryDelaysMs: [0, 60_000, 300_000],
   disconnectNoticeMs: 10_000,
   connectionMs: 3_600_000,
+  shareMs: 300,
 };
 
 export type SlackContext = {

@@ -83,8 +83,7 @@ export async function startSlack(options: SlackOptions) {
     /** Adds a handler for requests that are not for Slack. Handlers are tried in the order in which they were mounted. */
     mount: (handler: Handler): void => void handlers.push(handler),
     stop: async (): Promise<void> => {
-      events.stop();
-      sockets.stop();
+      for (const part of [events, uploads, sockets]) part.stop();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

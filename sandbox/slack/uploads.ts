@@ -19,7 +19,17 @@ export type Uploads = ReturnType<typeof createUploads>;
 
 export function createUploads({ traffic }: { readonly traffic: TrafficLog }) {
   const byKey = new Map<string, Ticket>();
+  const shares = new Set<NodeJS.Timeout>();
   return {
+    /** Calls `share` after `ms`, unless the sandbox has stopped. */
+    shareAfter: (ms: number, share: () => void): void => {
+      const timer = setTimeout(() => {
+        shares.delete(timer);
+        share();
+      }, ms);
+      shares.add(timer);
+    },
+    stop: (): void => shares.forEach((timer) => clearTimeout(timer)),
     /** Creates a ticket, and returns the last part of its address. */
     ticket: (announced: Omit<Ticket, "bytes">): string => {
       const key = randomBytes(18).toString("base64url");

@@ -5,6 +5,8 @@ import type { Outcome } from "./effect.ts";
 import type { MessageTs } from "./ids.ts";
 import {
   backoffMs,
+  FILE_LINGER_MS,
+  FILE_LOOK_MS,
   PLANNED,
   POST_LINGER_MS,
   type PostedMessage,
@@ -51,7 +53,7 @@ function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, now: number
   const file = uploadedFile(before);
   switch (outcome.type) {
     case "shared":
-      return { type: "up", ...file };
+      return { type: "unsure", ...file, lookAt: now + FILE_LOOK_MS, until: now + FILE_LINGER_MS, tries };
     case "gone":
       return PLANNED;
     case "refused":
@@ -73,6 +75,7 @@ function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, now: num
   const tries = before.tries + 1;
   if (outcome.type === "file-found") {
     if (outcome.there) return { type: "up", ...uploadedFile(before) };
+    if (now < (before.until ?? now)) return { ...before, lookAt: now + backoffMs(tries, null), tries };
     return { type: "uploaded", ...uploadedFile(before), notBefore: 0, tries: before.tries };
   }
   if (outcome.type === "refused") return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };

@@ -40,13 +40,26 @@ export type Upload =
   | { readonly type: "planned"; readonly notBefore: number; readonly tries: number }
   | (UploadedFile & { readonly type: "uploaded"; readonly notBefore: number; readonly tries: number })
   | (UploadedFile & { readonly type: "sharing"; readonly at: number; readonly tries: number })
-  | (UploadedFile & { readonly type: "unsure"; readonly lookAt: number; readonly tries: number })
+  /**
+   * The answer was lost, or Slack accepted the file, which then appears in the thread some time later. We read the thread back at `lookAt`.
+   * `until`: how long an accepted file may take to appear. Absent if the answer was lost.
+   */
+  | (UploadedFile & {
+      readonly type: "unsure";
+      readonly lookAt: number;
+      readonly tries: number;
+      readonly until?: number;
+    })
   | (UploadedFile & { readonly type: "up" })
   /** `retryAt`: when the file of a request is tried again (monotonic). Absent in documents of earlier versions, which means at once. */
   | { readonly type: "refused"; readonly words: string; readonly retryAt?: number };
 
 /** How long a request whose answer was lost may still arrive (ms). Our estimate: one or two TCP retransmissions. */
 export const POST_LINGER_MS = 4_000;
+/** When to look first for a file that Slack accepted (ms). Slack's staff: a file appears some time after the answer (bolt-js#2115). */
+export const FILE_LOOK_MS = 500;
+/** How long a file that Slack accepted may take to appear (ms). After that, it is shared again. Our estimate. */
+export const FILE_LINGER_MS = 60_000;
 /** When to look for a copy that arrived even later (ms after the second attempt). */
 export const SWEEP_AFTER_MS = 30_000;
 

@@ -179,13 +179,13 @@ export function chatContract(make: () => Promise<ChatUnderTest>): void {
   describe("a file", () => {
     const long = "A line of the output.\n".repeat(600);
 
-    test("is there once it is shared, in the thread, and not earlier", async () => {
+    test("is in the thread some time after it is shared, and not earlier", async () => {
       const { run: begun, thread } = await opened();
       const run = ended(begun, long);
       const { file } = await chat.upload(run, OUTPUT);
       expect(await chat.hasFile(run, file)).toBe(false);
       expect(await chat.share(run, file, OUTPUT)).toBe("shared");
-      expect(await chat.hasFile(run, file)).toBe(true);
+      await expect.poll(() => chat.hasFile(run, file)).toBe(true);
       expect((await under.seen(under.channel, thread)).filter(({ files }) => files === 1)).toHaveLength(1);
       expect((await under.seen(under.channel)).filter(({ files }) => files > 0)).toEqual([]);
     });

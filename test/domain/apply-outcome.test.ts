@@ -10,10 +10,8 @@ import {
   type PostedMessage,
   REFUSED_RETRY_MS,
   SWEEP_AFTER_MS,
-  type Upload,
 } from "#src/domain/posted-message.ts";
 import { cardSlot, OPENING, OUTPUT, type Run } from "#src/domain/run.ts";
-import { applyUploadOutcome, type UploadAct } from "#src/domain/message-outcome.ts";
 import { applyMessageOutcome, type PostAct } from "#src/domain/message-transitions.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
@@ -268,52 +266,6 @@ describe("a message", () => {
     expect(backoffMs(tries, null)).toBeLessThanOrEqual(60_000);
     expect(backoffMs(tries, null)).toBeGreaterThanOrEqual(1_000);
     expect(backoffMs(tries, 120_000)).toBe(120_000);
-  });
-});
-
-describe("a file", () => {
-  const file = "F1";
-  test.for<[string, UploadAct, Upload | undefined, Outcome, object]>([
-    ["uploaded", "upload", undefined, { type: "uploaded", file }, { type: "uploaded", file, tries: 0 }],
-    [
-      "shared",
-      "share",
-      { type: "sharing", file, at: NOON, tries: 1 },
-      { type: "shared" },
-      { type: "up", file },
-    ],
-    [
-      "its answer lost",
-      "share",
-      { type: "sharing", file, at: NOON, tries: 1 },
-      LOST,
-      { type: "unsure", file },
-    ],
-    [
-      "found",
-      "find-file",
-      { type: "unsure", file, lookAt: NOON, tries: 1 },
-      { type: "file-found", there: true },
-      { type: "up" },
-    ],
-    [
-      "not found",
-      "find-file",
-      { type: "unsure", file, lookAt: NOON, tries: 1 },
-      { type: "file-found", there: false },
-      { type: "uploaded", file },
-    ],
-    ["lapsed", "share", { type: "sharing", file, at: NOON, tries: 1 }, { type: "gone" }, { type: "planned" }],
-    [
-      "refused",
-      "upload",
-      { type: "planned", notBefore: 0, tries: 0 },
-      REFUSED,
-      { type: "refused", words: "no" },
-    ],
-    ["an upload whose answer was lost", "upload", undefined, LOST, { type: "planned", tries: 1 }],
-  ])("%s", ([, act, before, outcome, next]) => {
-    expect(applyUploadOutcome(act, before, outcome, NOON)).toMatchObject(next);
   });
 });
 

@@ -3,6 +3,7 @@ import { hostileText } from "#sandbox/service/task-words.ts";
 import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, elementsOf, modalText, textOf } from "../make/journey-sight.ts";
 import { idOf, says } from "../make/message-id.ts";
+import { PATIENT } from "../make/patient.ts";
 import { ana, ben, opsAgents, type Stage, aWorld } from "../make/world.ts";
 
 /** Returns numbered lines, so that a missing line is noticed. */
@@ -54,6 +55,17 @@ describe.concurrent("content that is too long for a message", () => {
     await world.decide(ben, card, "Approve", "read it all");
     await world.becomes(card, "approved");
     await world.saidIn(opening, "outcome:succeeded");
+  });
+
+  test("a request cannot be decided before Slack shows its file, which takes some time after Slack accepts it", async (context) => {
+    const world = await aWorld(context, { timing: { ...PATIENT, shareMs: 4_000 } });
+    const { opening, card } = await world.asking(ana, opsAgents, "huge request");
+    const looks = () =>
+      world.slack.traffic.lines().filter(({ what }) => what === "conversations.replies").length;
+    await world.until(() => looks() > 0);
+    expect([filesIn(world, opening).length, buttonsOf(card)]).toEqual([0, []]);
+    await world.until(() => buttonsOf(card).length > 0);
+    expect(filesIn(world, opening)).toHaveLength(1);
   });
 
   test("a request whose file is refused cannot be decided here, and its card says why", async (context) => {

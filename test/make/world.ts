@@ -157,7 +157,7 @@ function createStarter(
     start: async (): Promise<void> => {
       const read = readConfig({ ...world.env, ...database.env, ...quick, ...env });
       if (!read.ok) throw new Error(explainFaults(read.error));
-      app = await startApp(timing === PATIENT ? patient(read.value) : read.value, log);
+      app = await startApp(timing.ackMs === PATIENT.ackMs ? patient(read.value) : read.value, log);
     },
     reload: async (): Promise<void> => app?.reload(),
     stop: async (): Promise<void> => {

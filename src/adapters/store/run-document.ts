@@ -132,7 +132,7 @@ const upload = tagged<Upload>({
   planned: { notBefore: number, tries: number },
   uploaded: { ...file, notBefore: number, tries: number },
   sharing: { ...file, at: number, tries: number },
-  unsure: { ...file, lookAt: number, tries: number },
+  unsure: { ...file, lookAt: number, tries: number, until: optional(number) },
   up: file,
   refused: { words: text, retryAt: optional(number) },
 });

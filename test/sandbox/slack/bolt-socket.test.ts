@@ -246,7 +246,7 @@ describe("modals", () => {
 });
 
 describe("other features", () => {
-  test("a file is posted in a thread with filesUploadV2", async () => {
+  test("a file is posted in a thread with filesUploadV2, after the answer", async () => {
     const slack = await start(() => {});
     const { app } = await connect(slack, () => {});
     closers.push(async () => void (await app.stop()));
@@ -260,7 +260,8 @@ describe("other features", () => {
       content,
     };
     expect(await app.client.filesUploadV2(args)).toMatchObject({ ok: true });
-    const message = newest(slack);
+    expect(newest(slack)).toBe(parent);
+    const message = await slack.workspace.until(() => newest(slack) !== parent && newest(slack));
     const file = slack.workspace.files.get(message?.files[0] ?? "");
     expect(message).toMatchObject({ thread: parent.ts, author: slack.workspace.app.person });
     expect(new TextDecoder().decode(file?.bytes)).toBe(content);

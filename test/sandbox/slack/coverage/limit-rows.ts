@@ -82,6 +82,13 @@ export const namedLimits: Limits = {
       "a socket at Slack's age limit is warned, and closed after the notice",
     ],
   },
+  shareMs: {
+    subject: "appearance of a shared file",
+    what: "0.3 s after the answer; Slack names no time",
+    how: "close",
+    source: "third party: the maintainers in bolt-js#2115",
+    proof: ["bolt-socket.test.ts", "a file is posted in a thread with filesUploadV2, after the answer"],
+  },
   tier1: tier("tier 1", 1),
   tier2: tier("tier 2", 20),
   tier3: tier("tier 3", 50),

@@ -158,7 +158,7 @@ const rowsByMethod: Record<string, MethodRow> = {
   ],
   "files.completeUploadExternal": [
     "close",
-    "only files that were uploaded in full, once; shared immediately, whereas Slack takes some time",
+    "only files that were uploaded in full, once; their message appears after the answer, as in Slack",
     uploaded,
   ],
 };
