@@ -3,7 +3,7 @@
 
 import { type Approval, isSettled, type Request } from "./approval.ts";
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "./ids.ts";
-import { isSameJson, type Json } from "./json.ts";
+import { isSameJson } from "./json.ts";
 import { withoutFields } from "./policy/policy.ts";
 
 /**
@@ -27,12 +27,16 @@ export function approvalOfRequest(
   return earlier !== undefined && canChange(newest) ? earlier : newest;
 }
 
-/** Returns whether the request itself is the same. The run's own fields may have changed. */
+/**
+ * Returns whether the request itself is the same. The run's own fields may have changed. So may the policy's volatile fields: a field that
+ * was volatile before or is now makes no request a new one.
+ */
 function isAlike({ request: before }: Approval, request: Request): boolean {
-  return before.digest === request.digest || isSameJson(asked(before), asked(request));
+  if (before.digest === request.digest) return true;
+  // Each path once: a second time, a path with dots would remove another field.
+  const volatile = [...new Set([...(before.volatile ?? []), ...(request.volatile ?? [])])];
+  return isSameJson(withoutFields(before.content, volatile), withoutFields(request.content, volatile));
 }
-
-const asked = ({ content, volatile = [] }: Request): Json => withoutFields(content, volatile);
 
 /** Returns whether a request that is now listed under the id of this settled approval must be a new one. */
 function isOver({ state }: Approval, askedAt: number): boolean {
