@@ -16,7 +16,7 @@ import { DECISION_LINGER_MS } from "./reused-id.ts";
 import type { NoticeContent } from "./notice.ts";
 import { isGone, withMissedFetch } from "./snapshot.ts";
 
-/** If the service still lists a confirmed approval this long after its answer (ms), the card says so. */
+/** If the service lists an approval this long after the end of its decision's delivery (ms) or later, the card says so. */
 export const STILL_LISTED_AFTER_MS = 60_000;
 
 /** What one snapshot says about one approval. */
@@ -150,7 +150,9 @@ function applyToDecided(
       return applyToLost(approval, decision, delivery, fetched);
     case "refused":
       return applyToRefused(approval, decision, delivery, fetched);
-    case "confirmed": {
+    case "confirmed":
+    case "elsewhere":
+    case "unconfirmed": {
       if (fetched.sighting.askedAt < delivery.at + STILL_LISTED_AFTER_MS) return withoutNotice(approval);
       const stillListed = fetched.sighting.type === "listed";
       return stillListed === delivery.stillListed
@@ -158,8 +160,6 @@ function applyToDecided(
         : to({ ...delivery, stillListed });
     }
     case "sending":
-    case "elsewhere":
-    case "unconfirmed":
       return withoutNotice(approval);
   }
 }
@@ -190,7 +190,12 @@ function applyToLost(
 ): SightingResult {
   const answered = answeredBefore(delivery);
   const final = (cause: "no-longer-listed" | "request-changed"): SightingResult => ({
-    approval: withDelivery(approval, decision, { type: "unconfirmed", at: ctx.now, cause, ...answered }),
+    approval: withDelivery(approval, decision, {
+      type: "unconfirmed",
+      at: ctx.monotonic,
+      cause,
+      ...answered,
+    }),
     says: { type: "decision-unconfirmed", approval: approval.id },
   });
   if (delivery.type === "unsure" && sighting.askedAt < delivery.since) return withoutNotice(approval);

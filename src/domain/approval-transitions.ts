@@ -3,7 +3,6 @@
 
 import {
   type Approval,
-  BUILT_IN_APPLIED_RULE,
   type ClosedCause,
   type Decision,
   type Delivery,
@@ -15,7 +14,7 @@ import type { VoteValidity } from "./quorum.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
-import type { Rule } from "./policy/policy.ts";
+import { BUILT_IN_APPLIED_RULE, type Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { requestChanges } from "./text/request-changes.ts";

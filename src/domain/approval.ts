@@ -10,7 +10,7 @@ import type { AuditMark } from "./audit/hash-chain.ts";
 import type { Call, FollowUp } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
 import type { Json } from "./json.ts";
-import { type AppliedRule, BUILT_IN, BUILT_IN_RULE, keptRule, type RuleRef } from "./policy/policy.ts";
+import type { AppliedRule, RuleRef } from "./policy/policy.ts";
 import type { PrecedentLookUp } from "./precedent.ts";
 import type { Absence } from "./snapshot.ts";
 
@@ -80,6 +80,10 @@ type Answered = {
   readonly failedWith?: number;
 };
 
+/** A last state, since `at` (monotonic). `stillListed`: whether the service lists the approval a minute after `at`, or later. Null or
+ * absent until we know. The card says so, but it is never a reason to send again. */
+type Ended = { readonly at: number; readonly stillListed?: boolean | null };
+
 export type Delivery =
   /** Committed, and sent at `sendAt` (monotonic) unless someone undoes or denies it first. `until` is for people (wall time). */
   | { readonly type: "held"; readonly until: number; readonly sendAt: number }
@@ -115,18 +119,16 @@ export type Delivery =
       readonly tries: number;
       readonly why: string;
     } & Answered)
-  /** The service applied it. `stillListed`: whether the service still lists the approval a minute after `at` (monotonic). Null until we
-   * know. The card says so, but it is never a reason to send again. */
-  | { readonly type: "confirmed"; readonly at: number; readonly stillListed: boolean | null }
+  /** The service applied it. */
+  | ({ readonly type: "confirmed" } & Ended)
   /** Refused with the service's words, so surely not applied. `absent`: the service no longer lists the approval. Only a fetch that
    * began after `at` (monotonic) counts. */
   | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
   /** Someone else resolved the approval, and our decision was not applied. */
-  | { readonly type: "elsewhere"; readonly at: number; readonly words: string }
+  | ({ readonly type: "elsewhere"; readonly words: string } & Ended)
   /** Our decision was sent but never confirmed. The approval is resolved, or the decision must not be sent again. */
   | ({
       readonly type: "unconfirmed";
-      readonly at: number;
       readonly cause:
         | "no-longer-listed"
         | "request-changed"
@@ -138,7 +140,8 @@ export type Delivery =
         | "stopped"
         | "frozen"
         | "tampered";
-    } & Answered);
+    } & Ended &
+      Answered);
 
 /** Why an approval closed without a decision. `unreadable`: the service still lists it, but in a form that cannot be read. */
 export type ClosedCause =
@@ -252,12 +255,6 @@ export type ApproverCount = {
   readonly grows: boolean;
 };
 
-/** The rule of an approval to which no policy has been applied yet. */
-export const BUILT_IN_APPLIED_RULE: AppliedRule = {
-  version: BUILT_IN.version,
-  rule: keptRule(BUILT_IN_RULE),
-};
-
 /** Returns whether the approval can still be decided. A held approval counts, because it can still be denied. */
 export function isUndecided({ state }: Pick<Approval, "state">): boolean {
   return state.type === "pending" || (state.type === "decided" && state.delivery.type === "held");
@@ -285,8 +282,10 @@ export function answeredBefore(delivery: Delivery): Answered {
   };
 }
 
+type FinalDelivery = Extract<Delivery, { type: "confirmed" | "elsewhere" | "unconfirmed" }>;
+
 /** Returns whether the delivery has reached its last state. */
-export function isFinal(delivery: Delivery): boolean {
+export function isFinal(delivery: Delivery): delivery is FinalDelivery {
   return delivery.type === "confirmed" || delivery.type === "elsewhere" || delivery.type === "unconfirmed";
 }
 

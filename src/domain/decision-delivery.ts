@@ -60,7 +60,7 @@ function nextDelivery(
   before: OpenDelivery,
   outcome: Outcome,
   watched: boolean,
-  { now, monotonic, slowestRetryMs }: Context,
+  { monotonic, slowestRetryMs }: Context,
 ): Delivery | "void" | "tampered" | null {
   // While the hold runs, an outcome can only belong to an earlier decision that was undone.
   if (before.type === "held" && monotonic < before.sendAt) return null;
@@ -71,7 +71,7 @@ function nextDelivery(
   const again = { type: "retry", tries, lost, ...answered } as const;
   const unconfirmed = (cause: UnconfirmedCause): Delivery => ({
     type: "unconfirmed",
-    at: now,
+    at: monotonic,
     cause,
     ...answered,
   });
@@ -80,7 +80,8 @@ function nextDelivery(
       return { type: "confirmed", at: monotonic, stillListed: null };
     case "elsewhere":
       // After a lost answer, "already resolved" may be the effect of our own POST.
-      return lost ? unconfirmed("no-longer-listed") : { type: "elsewhere", at: now, words: outcome.words };
+      if (lost) return unconfirmed("no-longer-listed");
+      return { type: "elsewhere", at: monotonic, words: outcome.words };
     case "later": {
       if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
       const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
@@ -94,7 +95,7 @@ function nextDelivery(
       return { type: "refused", at: monotonic, words: outcome.words, absent: false };
     case "unsure":
       // Only a POST in flight can have arrived. Other deliveries stay as they are.
-      return before.type === "sending" ? unclear(outcome, watched, { now, monotonic, tries }) : null;
+      return before.type === "sending" ? unclear(outcome, watched, { monotonic, tries }) : null;
     default:
       return null;
   }
@@ -126,13 +127,13 @@ type UnconfirmedCause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
 function unclear(
   { why, afterMs, answered, failedWith }: Extract<Outcome, { type: "unsure" }>,
   watched: boolean,
-  { now, monotonic, tries }: { now: number; monotonic: number; tries: number },
+  { monotonic, tries }: { monotonic: number; tries: number },
 ): Delivery {
   const answer = {
     ...(answered === undefined ? {} : { answered }),
     ...(failedWith === undefined ? {} : { failedWith }),
   };
-  if (!watched) return { type: "unconfirmed", at: now, cause: "no-longer-listed", ...answer };
+  if (!watched) return { type: "unconfirmed", at: monotonic, cause: "no-longer-listed", ...answer };
   return {
     type: "unsure",
     since: monotonic,
@@ -279,7 +280,7 @@ function stopDelivery(
   { decision, delivery }: Decided,
   { cause, ctx }: { readonly cause: UnconfirmedCause; readonly ctx: Context },
 ): Run {
-  const unconfirmed = { type: "unconfirmed", at: ctx.now, cause, ...answeredBefore(delivery) } as const;
+  const unconfirmed = { type: "unconfirmed", at: ctx.monotonic, cause, ...answeredBefore(delivery) } as const;
   const next = replaceApproval(run, withDelivery(approval, decision, unconfirmed));
   const says = { type: "decision-stopped", approval: approval.id } as const;
   const notices = allVotes(decision).flatMap((vote) => noticeToDecider(vote, says, ctx));

@@ -45,7 +45,12 @@ function giveUp(run: Run, ctx: Context): Run {
     if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;
     contents.push({ type: "decision-unconfirmed", approval: approval.id });
     const answered = answeredBefore(state.delivery);
-    const unconfirmed = { type: "unconfirmed", at: ctx.now, cause: "run-missing", ...answered } as const;
+    const unconfirmed = {
+      type: "unconfirmed",
+      at: ctx.monotonic,
+      cause: "run-missing",
+      ...answered,
+    } as const;
     return withDelivery(approval, state.decision, unconfirmed);
   });
   const notices = addNotices(run, contents, ctx);

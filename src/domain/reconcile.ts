@@ -3,7 +3,7 @@
 // notifications.)
 
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
-import type { Approval } from "./approval.ts";
+import { type Approval, isFinal } from "./approval.ts";
 import { countAt, endsAt, ruleTurnsAt } from "./applied-rule.ts";
 import {
   type CallIn,
@@ -243,7 +243,7 @@ function fetchTimesOf(run: Run, { state, unlisted }: Approval): number[] {
   if (state.type !== "decided") return [];
   const { delivery } = state;
   if (delivery.type === "unsure") return [Math.max(delivery.since + DECISION_LINGER_MS, delivery.notBefore)];
-  if (delivery.type === "confirmed" && delivery.stillListed === null)
+  if (isFinal(delivery) && (delivery.stillListed ?? null) === null)
     return [delivery.at + STILL_LISTED_AFTER_MS];
   return delivery.type === "refused" && !delivery.absent ? [delivery.at] : [];
 }

@@ -1,7 +1,7 @@
 // Render keys: short names of what each message of a run should show now. A message that shows another key is stale and is drawn again.
 // The card builders draw from the same state, so a key must change whenever the drawing would.
 
-import { answeredBefore, type Approval, type Delivery, openDisputes } from "./approval.ts";
+import { answeredBefore, type Approval, type Delivery, isFinal, openDisputes } from "./approval.ts";
 import { brakeRenderKey, deniedByStop, namedByStop } from "./brake.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
@@ -216,6 +216,7 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
   const answer = answered === undefined ? failed : `, answered ${answered}`;
   const reason = waitingReason(run, approval);
   const waits = reason === null ? "" : ` ${reason}`;
+  const listed = isFinal(delivery) && delivery.stillListed === true ? ", still listed" : "";
   switch (delivery.type) {
     case "held":
       return `held ${delivery.until}${waits}`;
@@ -228,15 +229,14 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
         ? `sending again${reason === null ? holdUpRenderKey(delivery) : waits}${answer}`
         : `${delivery.notSent ? "unsent" : "waiting"} ${reason ?? delivery.why}`;
     case "confirmed":
-      return delivery.stillListed ? "confirmed, still listed" : "confirmed";
+    case "elsewhere":
+      return `${delivery.type}${listed}`;
     case "unconfirmed":
-      return `unconfirmed ${delivery.cause}${answer}`;
+      return `unconfirmed ${delivery.cause}${answer}${listed}`;
     case "refused":
       return `refused ${delivery.absent ? "absent" : ""} ${isWatched(run) ? "" : "over"}`;
     case "unsure":
       return `unsure${answer}`;
-    case "elsewhere":
-      return delivery.type;
   }
 }
 

@@ -4,7 +4,6 @@ import {
   type Approval,
   type ApprovalState,
   type ApproverCount,
-  BUILT_IN_APPLIED_RULE,
   type Decision,
   type Delivery,
   type Dispute,
@@ -19,6 +18,7 @@ import { type ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "../.
 import {
   type AppliedRule,
   type CardFields,
+  BUILT_IN_APPLIED_RULE,
   BUILT_IN_RULE,
   type KeptRule,
   type RuleRef,
@@ -86,6 +86,9 @@ export const request = record<Request>({
 
 const answered = { answered: optional(text), failedWith: optional(number) };
 
+// Earlier versions wrote the wall time of an unconfirmed decision, and of one that was made elsewhere. The monotonic time is close to it.
+const ended = { at: number, stillListed: optional(orNull(flag)) };
+
 const delivery = tagged<Delivery>({
   held: { until: number, sendAt: number },
   recorded: {},
@@ -100,11 +103,10 @@ const delivery = tagged<Delivery>({
     ...answered,
   },
   unsure: { since: number, notBefore: number, tries: number, why: text, ...answered },
-  confirmed: { at: number, stillListed: orNull(flag) },
+  confirmed: ended,
   refused: { at: number, words: text, absent: flag },
-  elsewhere: { at: number, words: text },
+  elsewhere: { words: text, ...ended },
   unconfirmed: {
-    at: number,
     cause: word({
       "no-longer-listed": true,
       "request-changed": true,
@@ -115,6 +117,7 @@ const delivery = tagged<Delivery>({
       frozen: true,
       tampered: true,
     }),
+    ...ended,
     ...answered,
   },
 });

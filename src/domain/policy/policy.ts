@@ -208,6 +208,12 @@ export const BUILT_IN: Policy = {
   lookBack: DEFAULT_LOOK_BACK,
 };
 
+/** The rule of an approval to which no policy has been applied yet. */
+export const BUILT_IN_APPLIED_RULE: AppliedRule = {
+  version: BUILT_IN.version,
+  rule: keptRule(BUILT_IN_RULE),
+};
+
 /** Returns the built-in policy with cards that mention these people and groups. */
 export function builtInFor(mention: Rule["mention"]): Policy {
   return { ...BUILT_IN, rules: [{ ...BUILT_IN_RULE, mention }] };

@@ -32,11 +32,15 @@ export function deliveryWords(delivery: Delivery, decision: Decision, watched: b
     case "refused":
       return refusedWords(delivery, watched);
     case "elsewhere":
-      return `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}`;
+      return `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}${delivery.stillListed === true ? ` But ${LISTED}` : ""}`;
     case "unconfirmed":
       return unconfirmedWords(delivery, decision);
   }
 }
+
+/** The end of a sentence, and what to do. */
+const LISTED =
+  "the service lists it as pending. Nothing more is sent. Look it up in the agent service, and decide it there.";
 
 const SENT_AGAIN = "The same decision is being sent again.";
 
@@ -67,7 +71,7 @@ function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>,
 const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
 
 function unconfirmedWords(
-  { cause, answered, failedWith }: Extract<Delivery, { type: "unconfirmed" }>,
+  { cause, answered, failedWith, stillListed }: Extract<Delivery, { type: "unconfirmed" }>,
   decision: Decision,
 ): string {
   const what = verdictNoun(decision);
@@ -79,7 +83,9 @@ function unconfirmedWords(
       : `That does not say whether this ${what} took effect.`;
   switch (cause) {
     case "no-longer-listed":
-      return `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
+      return stillListed === true
+        ? `${sent} Now ${LISTED}`
+        : `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
     case "request-changed":
       return `${sent} The request has changed since, so nothing more is sent. Decide it at the service.`;
     case "tampered":
@@ -93,7 +99,7 @@ function unconfirmedWords(
     case "frozen":
       return `${sent} Countersign has been frozen since, so nothing more is sent. Look it up in the agent service, and decide it there.`;
     case "refused-after-lost-answer":
-      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. Look it up in the agent service.`;
+      return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. ${stillListed === true ? `But ${LISTED}` : "Look it up in the agent service."}`;
   }
 }
 

@@ -132,6 +132,26 @@ describe("a decision", () => {
   });
 });
 
+describe("a decision that the service did not confirm", () => {
+  const listed = { at: NOON, stillListed: true } as const;
+
+  test.for([
+    { type: "elsewhere", words: "409" } as const,
+    { type: "unconfirmed", cause: "no-longer-listed" } as const,
+    { type: "unconfirmed", cause: "refused-after-lost-answer" } as const,
+  ])("is said to wait at the service if the service lists its request: %o", (delivery) => {
+    const shown = decided({ ...delivery, ...listed });
+    expect(shown).toContain("lists it as pending");
+    expect(shown).toContain("decide it there");
+    expect(shown).not.toContain("no longer lists");
+    for (const stillListed of [false, null]) {
+      const before = decided({ ...delivery, at: NOON, stillListed });
+      expect(before).toBe(decided({ ...delivery, at: NOON }));
+      expect(before).not.toContain("as pending");
+    }
+  });
+});
+
 describe("the message about a stop", () => {
   const stop = { by: APPROVER, at: NOON };
   const { digest } = anApproval().request;

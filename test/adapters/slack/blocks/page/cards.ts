@@ -54,8 +54,9 @@ const limited = {
   why: "The agent service answered HTTP 429 (Too Many Requests).",
 } as const;
 
-const unconfirmed = (cause: Extract<Delivery, { type: "unconfirmed" }>["cause"]): Approval =>
-  decided({ type: "unconfirmed", at: NOON, cause });
+type Cause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
+const unconfirmed = (cause: Cause, stillListed: boolean | null = null): Approval =>
+  decided({ type: "unconfirmed", at: NOON, cause, stillListed });
 
 const closed = (cause: ClosedCause): Approval => ({
   ...PENDING,
@@ -161,12 +162,15 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
       "the service refused the denial",
       decided({ type: "elsewhere", at: NOON, words: SERVICE_SAYS }, "deny"),
     ),
+    card("still listed", decided({ type: "elsewhere", at: NOON, words: SERVICE_SAYS, stillListed: true })),
   ],
   unconfirmed: [
     card("gone", unconfirmed("no-longer-listed")),
+    card("gone, then listed again", unconfirmed("no-longer-listed", true)),
     card("the request changed", unconfirmed("request-changed")),
     card("run missing", unconfirmed("run-missing")),
     card("refused when sent again", unconfirmed("refused-after-lost-answer")),
+    card("refused when sent again, and still listed", unconfirmed("refused-after-lost-answer", true)),
     card("no longer authorised", unconfirmed("no-longer-authorised")),
     card("tampered with", unconfirmed("tampered")),
     card(
