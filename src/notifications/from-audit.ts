@@ -16,8 +16,13 @@ import type { Integrity } from "../engine/integrity.ts";
 import { readProven } from "../engine/proven-entries.ts";
 import type { Change } from "../engine/change-runs.ts";
 import { type EventLog, PortError } from "../ports.ts";
-import type { AuditReaders, Notification, NotificationFacts } from "../ports/notification.ts";
-import type { AuditEvidence, AuditLog, DocumentStore, NotificationStore, RunStore } from "../ports/store.ts";
+import type {
+  AuditReaders,
+  Notification,
+  NotificationFacts,
+  NotificationStore,
+} from "../ports/notification.ts";
+import type { AuditEvidence, AuditLog, DocumentStore, RunStore } from "../ports/store.ts";
 
 import { reachOf } from "./reach.ts";
 import { createWeekEnds, lookBackIn } from "./announce-look-back.ts";
@@ -84,22 +89,30 @@ async function firstCursor({ store }: NotificationDeps): Promise<number> {
 }
 
 async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<number> {
-  const { store, audit, context } = deps;
+  const { store } = deps;
   const head = (await store.auditEnd())?.seq ?? 0;
   if (head <= cursor) return cursor;
   const { entries, reached } = await entriesAfter(deps, cursor, head);
-  const { now, nonce, policy } = context();
-  const notifications = entries.flatMap((kept) =>
-    addressees(kept, audit, policy).map(({ kind, to }): Notification => {
-      return { id: nonce(), kind, entry: kept.seq, to, madeAt: now, post: PLANNED };
-    }),
-  );
+  const notifications = notificationsOf(deps, entries);
   for (const kept of entries) await markCard(deps, kept);
   if (notifications.length > 0) {
     await store.addNotifications(notifications);
     await store.putDocument(CURSOR, reached);
   }
   return reached;
+}
+
+/** Returns the notifications that follow from these entries. */
+export function notificationsOf(
+  { audit, context }: NotificationDeps,
+  entries: readonly KeptEntry[],
+): readonly Notification[] {
+  const { now, nonce, policy } = context();
+  return entries.flatMap((kept) =>
+    addressees(kept, audit, policy).map(({ kind, to }): Notification => {
+      return { id: nonce(), kind, entry: kept.seq, to, madeAt: now, post: PLANNED };
+    }),
+  );
 }
 
 type Read = { readonly entries: readonly KeptEntry[]; readonly reached: number };
@@ -136,7 +149,7 @@ export async function reportIfForged(
     log.warn({ entry: seq }, "an entry of the audit has a form that this release does not know");
 }
 
-const isFollowed = ({ entry }: KeptEntry): boolean => FOLLOWED.some((what) => what === entry.what);
+export const isFollowed = ({ entry }: KeptEntry): boolean => FOLLOWED.some((what) => what === entry.what);
 
 function addressees(
   { entry }: KeptEntry,
@@ -251,7 +264,7 @@ export async function factsOf(
 }
 
 /** For reads. Rejects if the store may answer later. */
-function nullIfUnreadable(error: unknown): null {
+export function nullIfUnreadable(error: unknown): null {
   if (error instanceof PortError && error.retry === "never") return null;
   throw error;
 }

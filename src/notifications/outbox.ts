@@ -20,6 +20,7 @@ import {
   sendOne,
   sendTogether,
 } from "./send-notifications.ts";
+import { createStrangeKinds } from "./unknown-kinds.ts";
 
 export type NotificationOutbox = {
   start(): void;
@@ -37,6 +38,7 @@ const WRITER_SHARD = 0;
 
 export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   const writer = createNotificationWriter(deps);
+  const addHidden = createStrangeKinds(deps);
   const senders = createSenders(deps);
 
   // Each replica sends to its own share of people and channels. Only one replica creates the notifications.
@@ -50,8 +52,10 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
 
   async function round(): Promise<void> {
     try {
-      if (deps.engine.holdsShard(WRITER_SHARD)) await writer.write();
-      else writer.handOver();
+      if (deps.engine.holdsShard(WRITER_SHARD)) {
+        await writer.write();
+        await addHidden();
+      } else writer.handOver();
     } finally {
       // If the audit cannot be followed, what waits already is sent all the same.
       await sendWaiting();

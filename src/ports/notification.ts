@@ -1,7 +1,7 @@
 // Notifications: messages that follow from the audit and do not belong to a run's thread, such as receipts for people who decided, alerts
 // for the admins, and the daily head in the audit channel.
 
-import type { KeptEntry } from "../audit/entry.ts";
+import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 import type { LookBack } from "../audit/look-back.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
@@ -25,6 +25,22 @@ export type Notification = {
   readonly to: UserId | ChannelId;
   readonly madeAt: number;
   readonly post: PostedMessage;
+};
+
+/** The notifications that were sent, and those that will be. */
+export type NotificationStore = {
+  /** Adds the notifications, except those with the same kind, entry and recipient as a stored one. */
+  addNotifications(notifications: readonly Notification[]): Promise<void>;
+  /** Resolves to the unfinished ones, oldest first. Receipts that may share a message come last. */
+  notifications(limit: number): Promise<readonly Notification[]>;
+  /** Resolves to the unfinished ones of kinds that this release does not know, oldest first. All other methods leave these out. */
+  strangeNotifications(limit: number): Promise<readonly Pick<Notification, "id" | "entry">[]>;
+  saveNotification(notification: Notification, toDo: boolean): Promise<void>;
+  notification(id: Nonce): Promise<Notification | null>;
+  /** Resolves to the notifications that share this message, in the order of their entries. */
+  notificationsIn(to: Notification["to"], ts: MessageTs): Promise<readonly Notification[]>;
+  /** Appends the entry, which refers to the decision. Resolves to "known", and writes nothing, if the audit has such an entry. */
+  dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
 };
 
 export const isReceipt = ({ kind }: Pick<Notification, "kind">): boolean =>

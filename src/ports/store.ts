@@ -17,7 +17,7 @@ import type {
 import type { Json } from "../domain/json.ts";
 import type { Precedents } from "../domain/precedent.ts";
 import type { Run } from "../domain/run.ts";
-import type { Notification } from "./notification.ts";
+import type { NotificationStore } from "./notification.ts";
 
 /** The `code` of the PortError for a stored row that cannot be read. Other rows can be read all the same. */
 export const ROW_UNREADABLE = "row_unreadable";
@@ -246,20 +246,6 @@ export type TamperChecks = {
   checkAudit(): Promise<readonly Finding[]>;
   /** Resolves to all runs, forms and buttons that were changed outside Countersign. Reads every one of them. */
   checkSeals(): Promise<readonly Finding[]>;
-};
-
-/** The notifications that were sent, and those that will be. */
-export type NotificationStore = {
-  /** Adds the notifications, except those with the same kind, entry and recipient as a stored one. */
-  addNotifications(notifications: readonly Notification[]): Promise<void>;
-  /** Resolves to the unfinished notifications, oldest first. Receipts that may share a message come last. */
-  notifications(limit: number): Promise<readonly Notification[]>;
-  saveNotification(notification: Notification, toDo: boolean): Promise<void>;
-  notification(id: Nonce): Promise<Notification | null>;
-  /** Resolves to the notifications that share this message, in the order of their entries. */
-  notificationsIn(to: Notification["to"], ts: MessageTs): Promise<readonly Notification[]>;
-  /** Appends the entry, which refers to the decision. Resolves to "known", and writes nothing, if the audit has such an entry. */
-  dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
 };
 
 /** Small documents, such as the outage notices. Each is loaded and saved as a whole. */

@@ -226,6 +226,18 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await bench.store.notification(aNonce())).toBeNull();
     });
 
+    test("a notification of an unknown kind is listed apart, is no tampering, and takes no place of another", async () => {
+      const findings: unknown[] = [];
+      bench.store.onTampering((finding) => findings.push(finding));
+      const strange = aReceipt({ kind: "monthly" as never, entry: 7, madeAt: bench.now - 1 });
+      const known = aReceipt();
+      await bench.store.addNotifications([strange, known]);
+      expect(await bench.store.notifications(1)).toEqual([known]);
+      expect(await bench.store.notification(strange.id)).toBeNull();
+      expect(await bench.store.strangeNotifications(9)).toEqual([{ id: strange.id, entry: 7 }]);
+      expect(findings).toEqual([]);
+    });
+
     test("of concurrent disputes of one notification, one leaves an entry", async () => {
       const notification = aReceipt();
       await bench.store.addNotifications([notification]);

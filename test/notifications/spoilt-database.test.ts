@@ -2,8 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { auditEntry } from "#src/audit/entry.ts";
-import { createBench } from "../make/bot.ts";
+import { PLANNED } from "#src/domain/posted-message.ts";
+import { AUDIT_CHANNEL, createBench } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
+import { aNonce, NOON } from "../make/run.ts";
 import { rowThatIsNoEntry, withFile } from "../make/spoilt-database.ts";
 
 const MIN = 60_000;
@@ -85,6 +87,47 @@ test("an entry of a newer release is no tampering, and the entries after it are 
   await bench.clock.pass(5 * MIN);
   expect(sent(bench, "dispute").length).toBeGreaterThan(0);
   expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toEqual([]);
+});
+
+describe("a notification of a kind that this release does not know", () => {
+  test("is no tampering, because a newer release in another replica adds and sends it", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    const { entry } = await receiptOf(bench);
+    const strange = { id: aNonce(), kind: "monthly" as never, entry, to: AUDIT_CHANNEL } as const;
+    await bench.store.addNotifications([{ ...strange, madeAt: NOON, post: PLANNED }]);
+    await bench.clock.pass(30 * MIN);
+    expect(sent(bench, "receipt")).toHaveLength(1);
+    expect(await bench.store.strangeNotifications(10)).toEqual([{ id: strange.id, entry }]);
+    expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toEqual([]);
+    const warnings = bench.warnings.filter((words) => words.includes("a kind that this release"));
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("hides nothing: what its entry demands is sent all the same", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    await receiptOf(bench);
+    await decided(bench);
+    await bench.clock.pass(3_000);
+    spoil("update notifications set kind = 'monthly', to_id = 'nobody' where to_do = 1");
+    await bench.clock.pass(30 * MIN);
+    expect(sent(bench, "receipt")).toHaveLength(2);
+  });
+
+  test("is tampering if its entry is forged", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    await receiptOf(bench);
+    await decided(bench);
+    await bench.clock.pass(3_000);
+    spoil(
+      "update audit set entry = '{}' where seq = (select entry from notifications where to_do = 1)",
+      "update notifications set kind = 'monthly' where to_do = 1",
+    );
+    await bench.clock.pass(10_000);
+    expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toHaveLength(1);
+  });
 });
 
 test("a receipt that is marked as disputed in the database can be disputed", async () => {

@@ -5,12 +5,8 @@ import { askedColumn } from "../../domain/audit/verify-chain.ts";
 import { RunId } from "../../domain/ids.ts";
 import type { AuditEntry } from "../../audit/entry.ts";
 import { PortError } from "../../ports.ts";
-import {
-  type AuditEvidence,
-  type AuditLog,
-  type NotificationStore,
-  ROW_UNREADABLE,
-} from "../../ports/store.ts";
+import type { NotificationStore } from "../../ports/notification.ts";
+import { type AuditEvidence, type AuditLog, ROW_UNREADABLE } from "../../ports/store.ts";
 import { appendAudit, chainedEntry, keptEntry, LAST_SEQ, newest, takeAuditLock } from "./append-audit.ts";
 import { linkOf } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";

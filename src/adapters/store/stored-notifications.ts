@@ -4,8 +4,7 @@ import type { AuditEntry } from "../../audit/entry.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { ChannelId, Nonce, UserId } from "../../domain/ids.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
-import { ALARMS, type Notification } from "../../ports/notification.ts";
-import type { NotificationStore } from "../../ports/store.ts";
+import { ALARMS, type Notification, type NotificationStore } from "../../ports/notification.ts";
 import { appendAudit, LAST_SEQ, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
@@ -35,6 +34,7 @@ export function createNotifications(
       const rows = await read(() => toDo(db, limit).execute());
       return rows.flatMap((row) => fromNotificationRow(row, findings) ?? []);
     },
+    strangeNotifications: (limit) => read(() => strange(db, limit).execute()),
     async saveNotification({ id, post }, toDo) {
       const change = { post: JSON.stringify(post), to_do: toDo ? (1 as const) : (0 as const) };
       await write(db, async (trx) => {
@@ -67,13 +67,22 @@ async function notificationsIn(
     .toSorted((a, b) => a.entry - b.entry);
 }
 
+const waiting = (db: Database) => db.selectFrom("notifications").where("to_do", "=", 1);
+
 function toDo(db: Database, limit: number) {
-  const all = db.selectFrom("notifications").selectAll().where("to_do", "=", 1);
-  return all
+  return waiting(db)
+    .selectAll()
+    .where("kind", "in", KNOWN)
     .orderBy((is) => is("kind", "in", ALARMS), "desc")
     .orderBy((is) => is("kind", "=", "receipt"))
     .orderBy("made_at")
     .limit(limit);
+}
+
+/** The bound leaves out what is no number of an entry. SQLite sorts text after all numbers. */
+function strange(db: Database, limit: number) {
+  const all = waiting(db).select(["id", "entry"]).where("kind", "not in", KNOWN);
+  return all.where("entry", "<=", LAST_SEQ).orderBy("made_at").limit(limit);
 }
 
 async function dispute(
@@ -102,20 +111,23 @@ async function isRecorded(trx: Trx, { what, refers }: AuditEntry): Promise<boole
 
 // Converts notifications to rows and back. The rows are not sealed, because the content is read from the audit.
 
+const KINDS: { readonly [Kind in Notification["kind"]]: true } = {
+  receipt: true,
+  "receipt-at-once": true,
+  dispute: true,
+  head: true,
+  tampering: true,
+  redaction: true,
+  freeze: true,
+  answered: true,
+  expired: true,
+  "look-back": true,
+};
+const KNOWN = Object.keys(KINDS);
+
 const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "post">>({
   id: id(Nonce),
-  kind: word({
-    receipt: true,
-    "receipt-at-once": true,
-    dispute: true,
-    head: true,
-    tampering: true,
-    redaction: true,
-    freeze: true,
-    answered: true,
-    expired: true,
-    "look-back": true,
-  }),
+  kind: word(KINDS),
   entry: number,
   to: either(id(UserId), id(ChannelId)),
   madeAt: number,
@@ -125,12 +137,16 @@ function toNotificationRow({ id, kind, entry, to, madeAt, post }: Notification):
   return { id, kind, entry, to_id: to, made_at: madeAt, to_do: 1, disputed: 0, post: JSON.stringify(post) };
 }
 
-/** Returns null, and reports it, if the row does not say what it is or who gets it. */
+/**
+ * Returns null, and reports it, if the row does not say what it is or who gets it. A kind that this release does not know is not reported: a
+ * newer release may have added it, in another replica.
+ */
 function fromNotificationRow(
   row: NotificationRow,
   { report }: Pick<Findings, "report">,
 ): Notification | null {
   const { id, kind, entry, to_id: to, made_at: madeAt } = row;
+  if (!KNOWN.includes(kind)) return null;
   const facts = addressed.safeParse({ id, kind, entry, to, madeAt });
   const post = postOf(row);
   if (!facts.success || post === null) report(brokenNotification(row));
