@@ -183,13 +183,14 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
 }
 
 function createEngine(deps: BotDeps & Pick<ExecutorDeps, "integrity" | "holdsLease" | "catchUp">): RunEngine {
+  const logEffect = createEffectLog(deps);
   const executor = createEffectExecutor({
     ...deps,
     perform: createPerform(deps),
-    logEffect: createEffectLog(deps),
+    logEffect,
     freezesKnownTo: () => deps.freezes.knownTo(),
   });
-  return createRunEngine({ ...deps, executor });
+  return createRunEngine({ ...deps, executor, logEffect });
 }
 
 /** Guards the calls to the agent service while it fails, asks us to wait, or refuses our key. */

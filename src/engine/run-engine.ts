@@ -26,6 +26,7 @@ import type { Clock } from "./clock.ts";
 import { createDelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
 import { createLateCommits, type LateCommits } from "./late-commits.ts";
+import type { EffectLog } from "./logging.ts";
 import { createHeldRuns, type HeldRuns, type HeldShards } from "./held-runs.ts";
 import { createMarkSettling, type MarkSettling, type SaveRequest } from "./settle-marks.ts";
 
@@ -54,14 +55,15 @@ type Deps = {
   clock: Clock;
   log: EventLog;
   executor: EffectExecutor;
+  logEffect: EffectLog;
 };
 
 export function createRunEngine(deps: Deps): RunEngine {
-  const { context, clock, executor } = deps;
+  const { clock, executor } = deps;
   const { save, whenSaved, forgetLastWritten } = createSaver(deps);
   const delayed = createDelayedWork(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
-  const marks = createMarkSettling(executor, context);
+  const marks = createMarkSettling(deps);
   const { holdRun, holdsRun, ...shards } = createHeldRuns();
   const wakeNow = (key: RunKey): Promise<void> => wake(deps, change, key, reconcileAfter);
   const reconcileAfter: ReconcileAfter = (key, afterMs) => delayed.run(key, afterMs, () => wakeNow(key));

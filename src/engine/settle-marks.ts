@@ -6,8 +6,10 @@ import type { Context } from "../domain/context.ts";
 import { type Effect, markedEffects } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
+import { LOST } from "../domain/message-transitions.ts";
 import type { Applied } from "./change-runs.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
+import type { EffectLog } from "./logging.ts";
 
 /** `mustHold`: as in `ChangeOptions`. */
 export type SaveRequest<Value> = {
@@ -26,7 +28,7 @@ export type MarkSettling = {
   readonly forget: (key: RunKey) => void;
   /**
    * Calls `save` with the change, preceded by the settling of the marks if the change must hold the run. Without that, another process may
-   * be executing the effects.
+   * be executing the effects. Logs and counts what was settled.
    */
   readonly saveSettled: <Value, Result>(
     key: RunKey,
@@ -35,11 +37,16 @@ export type MarkSettling = {
   ) => Promise<Result | null>;
 };
 
-export function createMarkSettling(
-  executor: Pick<EffectExecutor, "isUnderWay">,
-  context: () => Context,
-): MarkSettling {
+type Deps = {
+  readonly executor: Pick<EffectExecutor, "isUnderWay">;
+  readonly context: () => Context;
+  readonly logEffect: EffectLog;
+};
+
+export function createMarkSettling({ executor, context, logEffect }: Deps): MarkSettling {
   const unrecovered = new Set<RunKey>();
+  const straysOf = (run: Run): Effect[] =>
+    markedEffects(run).filter((effect) => !executor.isUnderWay(run.key, effect));
   return {
     recoverFirst(run) {
       if (recover(run, context()) === run) return false;
@@ -47,17 +54,21 @@ export function createMarkSettling(
       return true;
     },
     forget: (key) => void unrecovered.delete(key),
-    hasStray: (run) => markedEffects(run).some((effect) => !executor.isUnderWay(run.key, effect)),
+    hasStray: (run) => straysOf(run).length > 0,
     async saveSettled(key, { apply, mustHold }, save) {
       if (!mustHold) return save({ apply, mustHold });
       const isUnderWay = (effect: Effect): boolean => executor.isUnderWay(key, effect);
       let recovers = false;
+      let logSettled = (): void => undefined;
       const applySettled: typeof apply = (run) => {
+        const strays = straysOf(run);
+        logSettled = () => strays.forEach((effect) => logEffect(run, effect, LOST));
         // Read here, because a save may wait for others of the same run.
         recovers = unrecovered.has(key);
         return apply((recovers ? recover : settleMarks)(run, context(), isUnderWay));
       };
       const result = await save({ apply: applySettled, mustHold });
+      if (result !== null) logSettled();
       if (result !== null && recovers) unrecovered.delete(key);
       return result;
     },

@@ -23,7 +23,14 @@ const IDLE = {
 test("a run whose lease another process has is left as it is, unless holding is not required", async () => {
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
-  const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor: IDLE });
+  const engine = createRunEngine({
+    logEffect: () => {},
+    store,
+    clock,
+    context: () => contextAt(),
+    log: QUIET,
+    executor: IDLE,
+  });
   engine.setHeldShards(EVERY_SHARD);
   const run = aWatchedRun();
   await store.insert(run, {});
@@ -43,7 +50,14 @@ test("a run that another process has saved is claimed in its newest state, also 
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const executor = { ...IDLE, isBusy: () => true };
-  const engine = createRunEngine({ store, clock, context: () => contextAt(), log: QUIET, executor });
+  const engine = createRunEngine({
+    logEffect: () => {},
+    store,
+    clock,
+    context: () => contextAt(),
+    log: QUIET,
+    executor,
+  });
   engine.setHeldShards(EVERY_SHARD);
   const steps: string[] = [];
   engine.onPlan(({ input }) => void steps.push(input));
@@ -80,7 +94,14 @@ test("a stop waits for a run that is being reconciled, because the store is clos
   };
   const errors: unknown[] = [];
   const log = { ...QUIET, error: (...told: unknown[]) => void errors.push(told) };
-  const engine = createRunEngine({ store: slow, clock, context: () => contextAt(), log, executor });
+  const engine = createRunEngine({
+    logEffect: () => {},
+    store: slow,
+    clock,
+    context: () => contextAt(),
+    log,
+    executor,
+  });
   engine.setHeldShards(EVERY_SHARD);
   const run = aWatchedRun();
   await store.insert(run, {});
@@ -101,7 +122,14 @@ test("a run that a bug keeps from being reconciled is tried again, and does not 
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const errors: unknown[] = [];
   const log = { ...QUIET, error: (facts: object) => void errors.push(facts) };
-  const engine = createRunEngine({ store, clock, context: () => contextAt(), log, executor: IDLE });
+  const engine = createRunEngine({
+    logEffect: () => {},
+    store,
+    clock,
+    context: () => contextAt(),
+    log,
+    executor: IDLE,
+  });
   engine.setHeldShards(EVERY_SHARD);
   const [faulty, other] = [aWatchedRun(), aWatchedRun()];
   const steps: string[] = [];
@@ -141,7 +169,7 @@ test("an answer to a save that comes after the run was claimed anew does not bri
     },
   };
   const context = () => contextAt();
-  const engine = createRunEngine({ store: slow, clock, context, log: QUIET, executor });
+  const engine = createRunEngine({ logEffect: () => {}, store: slow, clock, context, log: QUIET, executor });
   const plans: string[] = [];
   engine.onPlan(({ input }) => void plans.push(input));
   const run = aWatchedRun();

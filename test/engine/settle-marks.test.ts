@@ -97,6 +97,23 @@ describe("a mark that is stored although its commit got no answer", () => {
   });
 });
 
+test("a decision whose answer is lost with the process is counted and logged as unsure", async () => {
+  const bench = await createBench();
+  const { id, nonce } = await withForm(bench);
+  const { answer } = bench.agents;
+  bench.agents.answer = () => new Promise(() => undefined);
+  await bench.flow.submitDecision(BY, nonce, "yes");
+  await bench.clock.pass(500);
+  expect([bench.agents.resolved.length, bench.decisions]).toEqual([1, []]);
+  bench.agents.answer = answer;
+  await bench.restart();
+  expect(bench.decisions).toEqual(["approve unsure"]);
+  expect(bench.warnings).toContain("effect failed");
+  await bench.clock.pass(HALF_AN_HOUR);
+  expect((await bench.run(id)).approvals[0]?.state).toMatchObject({ delivery: { type: "confirmed" } });
+  expect(bench.decisions).toEqual(["approve unsure", "approve confirmed"]);
+});
+
 test("a notice whose mark could not be stored is sent in the end", async () => {
   const bench = await createBench();
   const { nonce } = await withForm(bench);

@@ -208,6 +208,8 @@ export type Bench = {
   readonly notificationSender: HandMail;
   readonly ownMessages: HandOwnMessages;
   readonly refusals: string[];
+  /** The counted outcomes of decisions, in order, such as "approve confirmed". */
+  readonly decisions: string[];
   /** The values that the outage metric was set to, in order. */
   readonly outages: boolean[];
   /** The policy in force. A change applies immediately. */
@@ -258,6 +260,7 @@ export async function createBench(
   const ownMessages = handOwnMessages();
   const audit = { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] };
   const refusals: string[] = [];
+  const decisions: string[] = [];
   const outages: boolean[] = [];
   const warnings: string[] = [];
   const errors: string[] = [];
@@ -269,7 +272,8 @@ export async function createBench(
   });
   let freezes = createFreezes(store);
   const log = quietLog(warnings, errors);
-  const metrics = quietMetrics(refusals, outages);
+  const decision = (verdict: string, outcome: string) => void decisions.push(`${verdict} ${outcome}`);
+  const metrics = { ...quietMetrics(refusals, outages), decision };
   const ports = {
     store,
     agents,
@@ -315,6 +319,7 @@ export async function createBench(
     notificationSender,
     ownMessages,
     refusals,
+    decisions,
     outages,
     warnings,
     errors,
