@@ -20,7 +20,7 @@ const CHECKED_AGE_MS = 30_000;
 /** Callers within this time share one write (ms). */
 const PROBE_AGE_MS = 1_000;
 /** The time limit of a write (ms). Shorter than the five seconds that the probes of a supervisor wait. */
-const PROBE_MS = 3_000;
+export const PROBE_MS = 3_000;
 /** How long a fault of the store is reported (ms). */
 const RECENT_MS = 60_000;
 

@@ -99,7 +99,7 @@ function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null)
   if (!state.free && bot === null) {
     const who = state.holder === null ? "another process" : `process ${state.holder}`;
     const todo =
-      "If that is the bot, check its log, and set HOST and PORT as it has them. If not, stop that process.";
+      "If that is the bot, leave it running: check its log, and set HOST and PORT as it has them. If not, stop that process.";
     return bad(DATABASE, `${path} is locked by ${who}, and no bot answers at HOST and PORT`, todo);
   }
   const key = auditKeyFile(path);

@@ -7,14 +7,19 @@ import { networkInterfaces } from "node:os";
 import { z } from "zod";
 import { createHttpClient } from "../../adapters/agents/http-client.ts";
 import type { Config } from "../../config.ts";
+import { PROBE_MS } from "../../engine/health.ts";
 import { PortError } from "../../ports.ts";
 import { bad, type Finding, good } from "./finding.ts";
 
 const PORT = "Port";
 const CONNECT_MS = 2_000;
+/** A bot whose database does not answer says so only after its own time limit (ms), which must not make it a stranger. */
+const READY_MS = PROBE_MS + 2_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-const OTHER_PORT = "Stop that program, or set PORT to another number.";
+const TAKEN = "another program uses this port, or a bot that does not answer";
+const OTHER_PORT =
+  "If that is the bot, leave it running: its log says what it waits for. If it is another program, stop that one, or set PORT to another number.";
 const OTHER_HOST =
   "Set HOST to an address of this machine, such as 127.0.0.1, or to 0.0.0.0 for all its addresses.";
 const HIGH_PORT = "Set PORT to a number above 1023.";
@@ -33,7 +38,7 @@ export async function checkPort({ http: { host, port } }: Config, bot: RunningBo
     return bad(PORT, `cannot listen on ${at}: this machine does not have that address`, OTHER_HOST);
   if (bot !== null) return botFinding(bot);
   if (port !== 0 && (await isTaken(host, port)))
-    return bad(PORT, `cannot listen on ${at}: another program uses this port`, OTHER_PORT);
+    return bad(PORT, `cannot listen on ${at}: ${TAKEN}`, OTHER_PORT);
   // Only the system knows who may use a low port, so this tries it. Few bots use one.
   const denied = port > 0 && port < 1024 ? await tryToListen(host, port) : null;
   if (denied !== null) return bad(PORT, `cannot listen on ${at}: this user may not use this port`, HIGH_PORT);
@@ -88,7 +93,7 @@ export async function findRunningBot({ http: { host, port } }: Config): Promise<
   const common = { who: "Countersign", connections: 1, keepAlive: false, maxBodyBytes: MAX_ANSWER_BYTES };
   const client = createHttpClient({ ...common, baseUrl: url });
   try {
-    const { body } = await client.call({ method: "GET", path: "/readyz", timeoutMs: CONNECT_MS });
+    const { body } = await client.call({ method: "GET", path: "/readyz", timeoutMs: READY_MS });
     const { success, data } = Ready.safeParse(JSON.parse(body));
     return success ? { url, troubles: troublesIn(data.checks) } : null;
   } catch (error) {
