@@ -46,6 +46,15 @@ test("the bot starts with the unit's environment: known variables, and each secr
   expect(config).toMatchObject({ ok: true, value: { agents: { apiKey: "key" }, slack: { mode: "socket" } } });
 });
 
+test("the file for commands in a shell names what the unit sets, and the secrets where they are kept", () => {
+  const lines = readFileSync(new URL("../deploy/systemd/shell.env", import.meta.url), "utf8").split("\n");
+  const sources = all("LoadCredential").map((each) => each.split(":"));
+  const expected = all("Environment")
+    .filter((each) => !each.startsWith("NODE_ENV="))
+    .map((each) => sources.reduce((line, [name, file]) => line.replace(`%d/${name}`, file ?? ""), each));
+  expect(lines.filter((line) => line !== "" && !line.startsWith("#"))).toEqual(expected);
+});
+
 test("the unit starts the bot as npm start does, and restarts it unless the configuration is wrong", () => {
   const { start } = (
     JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {

@@ -171,6 +171,22 @@ function packagesIn(text: string): string[] {
     );
 }
 
+test("the documented commands run in a container: the image has no entry point, and the program is in it", () => {
+  const pages = ["deploy", "backup", "audit", "operate"].map((name) => read(`docs/${name}.md`));
+  const lines = pages.flatMap((page) => [...page.matchAll(/docker compose (exec|run) ([^#\n`]*)/g)]);
+  const words = lines.map(([, verb = "", rest = ""]) => ({
+    verb,
+    rest:
+      /^((?:-\w+|--\w+)\s+|\S+:\S+\s+)*countersign (.+?)\s*$/.exec(rest)?.[2] ?? `not understood: ${rest}`,
+  }));
+  expect(new Set(words.map(({ verb }) => verb))).toEqual(new Set(["exec", "run"]));
+  const programs = words.map(({ rest }) => /^(?:node (src\/cli\/\w+\.ts)( |$)|sh$)/.exec(rest));
+  expect(words.filter((_, index) => programs[index] === null)).toEqual([]);
+  const files = programs.flatMap((found) => found?.[1] ?? []);
+  expect(files.filter((file) => !inImage.includes(file))).toEqual([]);
+  expect(all("ENTRYPOINT")).toEqual([]);
+});
+
 describe("the contents of the image", () => {
   let folder = "";
 

@@ -130,6 +130,7 @@ const BLOCKS: readonly (readonly [string, string | ((text: string) => Promise<vo
   ["npm run check", "readme.test.ts checks its scripts; together they take many minutes"],
   ["npm ci --omit=dev", asksTheDoctorAndStarts],
   ["git clone", `${NEEDS}: root and systemd; deploy-systemd.test.ts checks the unit`],
+  ["cd /opt/countersign", asksTheDoctorBesideTheUnit],
   ["docker compose", `${NEEDS}: Docker; deploy.test.ts and docker.test.ts check what it would run`],
   ["docker build", `${NEEDS}: Docker and a cluster; deploy-kubernetes.test.ts checks the manifests`],
 ];
@@ -150,6 +151,24 @@ async function asksTheDoctorAndStarts(text: string): Promise<void> {
   const started = shell(command, text.includes("--env-file") ? { HOME: folder } : { HOME: folder, ...env });
   await readyAndStop(started, port);
   expect(started.printed()).toContain("All is well");
+}
+
+/** Puts the files of an installed unit into a folder, with the secrets apart from the other variables. */
+async function asksTheDoctorBesideTheUnit(text: string): Promise<void> {
+  const { env } = await aWorld();
+  const place = mkdtempSync(join(folder, "unit-"));
+  const { SLACK_BOT_TOKEN = "", SLACK_APP_TOKEN = "", AGENT_API_KEY = "", DATABASE_URL: _, ...open } = env;
+  const lines = Object.entries(open).map(([name, value]) => `${name}=${value}`);
+  const unit = { "slack-bot-token": SLACK_BOT_TOKEN, "slack-app-token": SLACK_APP_TOKEN };
+  const secrets = { ...unit, "agent-api-key": AGENT_API_KEY };
+  for (const [name, value] of Object.entries({ ...secrets, "countersign.env": lines.join("\n") }))
+    writeFileSync(join(place, name), `${value}\n`);
+  const moved = (words: string): string =>
+    words.replaceAll(/\/etc\/countersign(\/secrets)?|\/var\/lib\/countersign/g, place);
+  writeFileSync(join(place, "shell.env"), moved(read("deploy/systemd/shell.env")));
+  const command = moved(text).replace("cd /opt/countersign", "").replace("deploy/systemd", place);
+  const asked = shell(command, { HOME: folder });
+  expect([await exitOf(asked.child), asked.printed()]).toEqual([0, expect.stringContaining("All is well")]);
 }
 
 const found = ["README.md", "docs/deploy.md"].flatMap((page) =>
