@@ -111,8 +111,12 @@ async function verifyAndPrint(audit: AuditFile, command: ReadCommand, where: Whe
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
     await reportArchived(audit, "check");
     const compared = await reportCopy(audit, command, where);
-    if (!verdict.ok || compared === TAMPERED) return TAMPERED;
+    // The entries of stored runs are never archived, so without --head this fault means that a run was changed.
+    const isArchived = heads.length > 0 && !verdict.ok && verdict.fault === "in-archive";
+    if ((!verdict.ok && !isArchived) || compared === TAMPERED) return TAMPERED;
     const found = await reportFindings(audit, where);
+    // The head was not compared, which says nothing about the audit.
+    if (found === GOOD && isArchived) return FAILED;
     return found === GOOD ? compared : found;
   }
   if (!verdict.ok) {

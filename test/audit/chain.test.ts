@@ -128,12 +128,11 @@ describe("the verifier", () => {
     expect(await verifyAudit(stream([archived]), tools, [head], second)).toMatchObject(expected);
   });
 
-  test("names a rewrite even if another head is only archived", async () => {
-    const heads = [
-      { seq: 1, link: first.link },
-      { seq: 2, link: LINK },
-    ];
-    const found = { ok: false, fault: "rewritten", seq: 2 };
-    expect(await verifyAudit(stream([archived]), tools, heads, second)).toEqual(found);
+  test.for<[string, { seq: number; link: string }, object]>([
+    ["a rewrite", { seq: 2, link: LINK }, { fault: "rewritten", seq: 2 }],
+    ["a cut end", { seq: 4, link: LINK }, { fault: "cut-short", seq: 4 }],
+  ])("names %s even if another head is only archived", async ([, head, found]) => {
+    const heads = [{ seq: 1, link: first.link }, head];
+    expect(await verifyAudit(stream([archived]), tools, heads, second)).toEqual({ ok: false, ...found });
   });
 });

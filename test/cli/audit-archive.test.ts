@@ -115,11 +115,19 @@ describe("an archived audit", () => {
     expect(alone.words).toContain(
       "NOT VERIFIED at entry 2: a witnessed head is older than the first entry here.",
     );
-    expect(alone.code).toBe(1);
+    expect(alone.code).toBe(2);
     expect((await audit("show", "run_7", "--archive", out)).words).toContain("do apr_1");
     const november = ["report", "--from", "2026-11-01", "--to", "2026-11-30"];
     expect((await audit(...november)).words).toContain("Archived entries, not counted | 3 |");
     expect((await audit(...november, "--archive", out)).words).not.toContain("not counted");
+  });
+
+  test("does not keep verify from finding what else was changed, if a given head is in the archive", async () => {
+    await write();
+    await archive();
+    change("pragma foreign_keys = off; insert into buttons values ('n', 'r', 'a', 1, 'x')");
+    const seen = await audit("verify", "--head", `audit 2 · ${"0".repeat(16)}`);
+    expect(seen).toMatchObject({ code: 1, words: saying("a stored button was changed outside Countersign") });
   });
 
   test("causes no finding in the bot, which appends to it", async () => {

@@ -79,7 +79,8 @@ verify, export, show and report read DATABASE_URL, even while the bot runs, and 
   --tampered        print an audit that was tampered with (export, show and report refuse to otherwise).
 With SLACK_BOT_TOKEN set, show and the CSV give people's current Slack names beside their ids.
 
-Exit code 0: success. 1: the audit was tampered with. 2: the command could not be carried out.`;
+Exit code 0: success. 1: the audit was tampered with. 2: the command could not be carried out,
+or not completely: a head of --head is in an archive file that is missing (add --archive).`;
 
 const READING = ["public-key", "archive", "tampered"];
 

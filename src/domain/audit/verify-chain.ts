@@ -108,12 +108,12 @@ export async function verifyAudit(
   const [erased] = [...progress.missingTexts.values()].toSorted((a, b) => a - b);
   if (erased !== undefined) return { ok: false, fault: "text-missing", seq: erased };
   if (baseFault !== null) return { ok: false, fault: baseFault, seq: base.seq };
-  const missing = heads.missing();
-  if (missing === null)
+  // If a missing head has no number, either the end was cut off or everything was rewritten.
+  const missing = heads.missing().map(({ seq }) => ({ fault: missingFault(seq, base.seq, last), seq }));
+  const worst = missing.find(({ fault }) => fault !== "in-archive") ?? missing[0];
+  if (worst === undefined)
     return { ok: true, entries, redacted, head: entries === 0 ? null : progress.previous };
-  // If the missing head has no number, either the end was cut off or everything was rewritten.
-  const fault = missingFault(missing.seq, base.seq, last);
-  return { ok: false, fault, seq: missing.seq ?? last };
+  return { ok: false, fault: worst.fault, seq: worst.seq ?? last };
 }
 
 function missingFault(seq: number | null, base: number, last: number): AuditFault {
@@ -200,7 +200,7 @@ async function textFault(
   return null;
 }
 
-type Heads = { next(row: AuditMark): AuditFault | null; missing(): KnownHead | null };
+type Heads = { next(row: AuditMark): AuditFault | null; missing(): readonly KnownHead[] };
 
 function createHeads(witnesses: readonly KnownHead[]): Heads {
   const numbered = Map.groupBy(
@@ -215,7 +215,7 @@ function createHeads(witnesses: readonly KnownHead[]): Heads {
       numbered.delete(seq);
       return here.every((witness) => link.startsWith(witness.link)) ? null : "rewritten";
     },
-    missing: () => [...numbered.values()].flat()[0] ?? [...bare][0] ?? null,
+    missing: () => [...[...numbered.values()].flat(), ...bare],
   };
 }
 
