@@ -74,9 +74,9 @@ describe("compose.yaml", () => {
     AGENT_API_KEY: "key",
   };
 
-  test("passes every variable on, except for the address, which the image sets", () => {
+  test("passes every variable on, Node's own for certificates too, except for the address, which the image sets", () => {
     expect(Object.keys(bot.environment).toSorted()).toEqual(
-      known.filter((name) => name !== "HOST" && name !== "PORT").toSorted(),
+      [...known.filter((name) => name !== "HOST" && name !== "PORT"), "NODE_EXTRA_CA_CERTS"].toSorted(),
     );
     expect([imageValue("HOST"), imageValue("PORT")]).toEqual(["0.0.0.0", String(imagePort)]);
   });
@@ -115,6 +115,14 @@ describe("compose.yaml", () => {
     expect(Object.keys(compose.services)).toContain(hostname);
     expect(postgres.environment).toMatchObject({ POSTGRES_USER: username, POSTGRES_DB: pathname.slice(1) });
     expect(postgres.healthcheck?.test).toContain(`--username=${username}`);
+  });
+
+  test("the files that its comments name are in the folders that they mount", () => {
+    const text = read("compose.yaml").replaceAll(/\n\s*#/g, " ");
+    const files = [...text.matchAll(/(?:POLICY_FILE|NODE_EXTRA_CA_CERTS)=(\/\w+)\/\S+/g)];
+    const mounts = [...text.matchAll(/- \.\/\w+:(\/\w+):ro/g)].map(([, folder]) => folder);
+    expect(files).toHaveLength(2);
+    expect(files.map(([, folder]) => folder)).toEqual(mounts);
   });
 
   test("the bots wait for PostgreSQL only if it is enabled", () => {
