@@ -81,7 +81,8 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
     shardsSending: () => new Set<number>(),
     stop: () => Promise.resolve(),
   };
-  const engine = createRunEngine({ store, context, clock, log, executor, logEffect: nothingToDo });
+  const time = { counts: () => true, makeUp: () => Promise.resolve() };
+  const engine = createRunEngine({ store, context, clock, log, executor, time, logEffect: nothingToDo });
   const gated = { fetchRun: (id: RunId) => valve.through(() => agents.fetchRun(id)) };
   const guard = createServiceBreaker(clock, PACE.maxMs);
   const unreadable = createUnreadableRuns({ engine, clock, log, metrics });

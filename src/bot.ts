@@ -5,7 +5,7 @@ import type { Run } from "./domain/run.ts";
 import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
 import { applyPolicyToWaiting, createRetention, releaseHeldBack } from "./engine/change-runs.ts";
 import { type CloseOrphans, createCloseOrphans } from "./engine/close-orphans.ts";
-import { type Clock, endedWithin } from "./engine/clock.ts";
+import { type Clock, type CountedTime, endedWithin } from "./engine/clock.ts";
 import type { ExecutorDeps } from "./engine/check-before-sending.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import { createSharedNews, type Freezes, type SharedNews } from "./engine/shared-news.ts";
@@ -148,7 +148,8 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const deps = { ...ports, agents: key.agents, watchdog: createWatchdog(ports.clock) };
   const integrity = createIntegrity(deps);
   const sharedNews = createSharedNews({ ...deps, integrity, engine: () => engine });
-  const checks = { catchUp: () => sharedNews.catchUp(), holdsLease: () => leaseKeeper.holdsLease() };
+  const time = timeOf(() => loops.pauses);
+  const checks = { catchUp: () => sharedNews.catchUp(), holdsLease: () => leaseKeeper.holdsLease(), time };
   const engine: RunEngine = createEngine({ ...deps, integrity, ...checks });
   const unreadable = createUnreadableRuns({ ...deps, engine });
   const poller = createPoller({ ...deps, engine, guard, unreadable }, limits);
@@ -182,7 +183,16 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   };
 }
 
-function createEngine(deps: BotDeps & Pick<ExecutorDeps, "integrity" | "holdsLease" | "catchUp">): RunEngine {
+const timeOf = (pauses: () => CountedTime): CountedTime => ({
+  counts: (at) => pauses().counts(at),
+  makeUp: () => pauses().makeUp(),
+});
+
+type EngineChecks = Pick<ExecutorDeps, "integrity" | "holdsLease" | "catchUp"> & {
+  readonly time: CountedTime;
+};
+
+function createEngine(deps: BotDeps & EngineChecks): RunEngine {
   const logEffect = createEffectLog(deps);
   const executor = createEffectExecutor({
     ...deps,

@@ -37,6 +37,14 @@ export function createClock(): MachineClock {
   };
 }
 
+/** Whether the time of waiting requests counts: what the engine asks before it records anything that depends on their age. */
+export type CountedTime = {
+  /** False if the clocks of requests may have to be set back first, by a gap before `at` (monotonic). */
+  readonly counts: (at: number) => boolean;
+  /** Sets these clocks back by a gap, if there is one. Rejects if the store fails. */
+  readonly makeUp: () => Promise<void>;
+};
+
 /** One alarm, which is set for the earliest of the requested times. */
 export type Alarm = {
   /** Rings at `at` (monotonic ms) or earlier. Infinity requests nothing. */

@@ -11,7 +11,7 @@ type Deps = Parameters<typeof applyBrakeToRuns>[0] & {
   readonly integrity: Pick<Integrity, "start">;
   readonly freezes: Pick<Freezes, "refresh" | "now">;
   readonly orphans: Pick<CloseOrphans, "start">;
-  readonly pauses: Pick<PauseClocks, "begin">;
+  readonly pauses: Pick<PauseClocks, "makeUp">;
   readonly loops: readonly { readonly start: () => void }[];
   readonly leaseKeeper: Pick<LeaseKeeper, "start">;
 };
@@ -24,7 +24,7 @@ export async function followRuns(deps: Deps): Promise<number> {
   // The next steps change runs, and each change obeys the freezes that are known.
   await freezes.refresh();
   await orphans.start();
-  await pauses.begin();
+  await pauses.makeUp();
   const runs = await leaseKeeper.start();
   // The loops work for the runs and recipients of this process's share, which is known only now.
   for (const loop of loops) loop.start();

@@ -1,8 +1,9 @@
 // Stops the clocks of waiting requests while people cannot act: during a long outage of the service or of Slack, and while no process of
-// Countersign runs.
+// Countersign runs or can store anything.
 //
-// Every few seconds, each process writes the time into one document that all replicas share. A gap means that no process ran. At the start,
-// the clocks are set back by the gap before any run is claimed. The time is written again only after that, so a crash in between is safe.
+// Every few seconds, each process writes the time into one document that all replicas share. A gap means that no process ran, or that none
+// reached the store. The clocks are set back by the gap before anything that depends on a request's age is recorded (run-engine.ts), and at
+// the start before any run is claimed. The time is written again only after that, so a crash in between is safe.
 
 import { type OutageCause, isPausedBy, pauseRun, resumeRun } from "../domain/pause.ts";
 import type { Run } from "../domain/run.ts";
@@ -11,13 +12,11 @@ import type { SlackHealth } from "../ports/monitoring.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
 import { createBackgroundLoop, createDueWork } from "./background-work.ts";
 import { type Change, changeHeld, changeUnfinished } from "./change-runs.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock, CountedTime } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
 
-export type PauseClocks = {
-  /** Sets the clocks back by the time in which no process ran. Call it before runs are claimed. Rejects if the store fails. */
-  begin(): Promise<void>;
+export type PauseClocks = CountedTime & {
   readonly noteRun: (run: Run) => void;
   start(): void;
   stop(): Promise<void>;
@@ -45,13 +44,17 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   const { clock } = deps;
   const slackLostSince = createSince(clock, () => isSlackLost(deps.slackHealth));
   let notedAt = Number.NEGATIVE_INFINITY;
+  let noting: Promise<void> | null = null;
 
-  async function noteTime(): Promise<void> {
-    if (clock.monotonic() - notedAt < NOTE_MS) return;
+  async function note(): Promise<void> {
     await makeUpForStop(deps);
-    await deps.store.putDocument(RUNNING, clock.monotonic());
-    notedAt = clock.monotonic();
+    const at = clock.monotonic();
+    await deps.store.putDocument(RUNNING, at);
+    notedAt = at;
   }
+  const noteAfter = async (ms: number): Promise<void> => {
+    if (clock.monotonic() - notedAt >= ms) await (noting ??= note().finally(() => (noting = null)));
+  };
 
   const outages = [
     createOutagePause(deps, "service", () => serviceLostSince(deps.guard)),
@@ -59,7 +62,7 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   ];
   const loop = createBackgroundLoop(deps, {
     pass: async () => {
-      await noteTime();
+      await noteAfter(NOTE_MS);
       for (const outage of outages) await outage.pass();
     },
     everyMs: CHECK_MS,
@@ -67,7 +70,8 @@ export function createPauseClocks(deps: Deps): PauseClocks {
     failure: "could not stop or start the clocks of waiting requests",
   });
   return {
-    begin: noteTime,
+    counts: (at) => at - notedAt < GRACE_MS,
+    makeUp: () => noteAfter(GRACE_MS),
     noteRun: (run) => outages.forEach((outage) => outage.noteRun(run)),
     start: () => loop.start(CHECK_MS),
     stop: loop.stop,
@@ -80,7 +84,10 @@ async function makeUpForStop(deps: Deps): Promise<void> {
   const from = await store.document(RUNNING);
   const until = clock.monotonic();
   if (typeof from !== "number" || until - from < GRACE_MS) return;
-  log.info({ ms: until - from }, "nothing ran for a while: the clocks of waiting requests stood still");
+  log.info(
+    { ms: until - from },
+    "nothing ran or was stored for a while: the clocks of waiting requests stood still",
+  );
   await changeUnfinished(deps, (run) => pauseRun(run, { why: "stopped", from, until }));
 }
 

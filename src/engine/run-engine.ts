@@ -22,7 +22,7 @@ import { shownChars } from "../domain/text/request-text.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import type { Applied, Change, Transact } from "./change-runs.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock, CountedTime } from "./clock.ts";
 import { createDelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
 import { createLateCommits, type LateCommits } from "./late-commits.ts";
@@ -56,17 +56,22 @@ type Deps = {
   log: EventLog;
   executor: EffectExecutor;
   logEffect: EffectLog;
+  time: CountedTime;
 };
 
 export function createRunEngine(deps: Deps): RunEngine {
-  const { clock, executor } = deps;
+  const { clock, executor, time } = deps;
   const { save, whenSaved, forgetLastWritten } = createSaver(deps);
   const delayed = createDelayedWork(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const marks = createMarkSettling(deps);
   const { holdRun, holdsRun, ...shards } = createHeldRuns();
-  const wakeNow = (key: RunKey): Promise<void> => wake(deps, change, key, reconcileAfter);
-  const reconcileAfter: ReconcileAfter = (key, afterMs) => delayed.run(key, afterMs, () => wakeNow(key));
+  const wakeAfter = (ready: () => Promise<void>) => (key: RunKey) =>
+    wake({ ...deps, ready }, change, key, reconcileAfter);
+  // Does not wait for the gap to be made up for, because the claiming of runs waits for this.
+  const wakeNow = wakeAfter(() => Promise.resolve());
+  const wakeOnTime = wakeAfter(time.makeUp);
+  const reconcileAfter: ReconcileAfter = (key, afterMs) => delayed.run(key, afterMs, () => wakeOnTime(key));
   const late = createLateCommits(deps, { resume: (stored) => resume(stored), wake: wakeNow });
   shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key), late.forget(key)));
 
@@ -151,15 +156,17 @@ type ReconcileAfter = (key: RunKey, afterMs: number) => void;
 
 /** Applies what time has changed and reconciles the run. Tries again later if the store fails. Never rejects. */
 async function wake(
-  { context, log }: Deps,
+  { context, log, time, ready }: Deps & { readonly ready: () => Promise<void> },
   change: Change,
   key: RunKey,
   reconcileAfter: ReconcileAfter,
 ): Promise<void> {
   try {
+    await ready();
     await change(key, (run) => {
       const ctx = context();
-      return expire(applyPolicy(lapseClaims(run, ctx), ctx), ctx);
+      const current = applyPolicy(lapseClaims(run, ctx), ctx);
+      return time.counts(ctx.monotonic) ? expire(current, ctx) : current;
     });
   } catch (error) {
     log.error({ run: key, error }, NOT_RECONCILED);
@@ -189,7 +196,7 @@ type LastWritten = Map<RunKey, StoredRun>;
  * Saves changes of one run one after the other. While effects of the run are in progress, a change starts from what the last change
  * wrote, without loading the run. If another writer has changed the row, the store refuses the save, and the run is loaded after all.
  */
-function createSaver(deps: Pick<Deps, "store" | "clock" | "context">) {
+function createSaver(deps: Omit<SaverDeps, "lastWritten">) {
   const inTurn = createKeyedLock();
   const lastWritten: LastWritten = new Map();
   return {
@@ -200,10 +207,10 @@ function createSaver(deps: Pick<Deps, "store" | "clock" | "context">) {
   };
 }
 
-type SaverDeps = Pick<Deps, "store" | "clock" | "context"> & { readonly lastWritten: LastWritten };
+type SaverDeps = Pick<Deps, "store" | "clock" | "context" | "time"> & { readonly lastWritten: LastWritten };
 
 async function saveChange<Value>(
-  { store, clock, context, lastWritten }: SaverDeps,
+  { store, clock, context, time, lastWritten }: SaverDeps,
   key: RunKey,
   { apply, mustHold }: SaveRequest<Value>,
 ): Promise<SaveResult<Value> | null> {
@@ -212,7 +219,9 @@ async function saveChange<Value>(
     if (stored === null) return null;
     const { run: applied, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
-    const next = applyDigest(applyFollowUp(withdrawSurplusVotes(applyBrake(applied, ctx), ctx), ctx));
+    const braked = withdrawSurplusVotes(applyBrake(applied, ctx), ctx);
+    // If the follow-up must wait, the plan wakes the run at once, and that makes up for the gap first.
+    const next = applyDigest(time.counts(ctx.monotonic) ? applyFollowUp(braked, ctx) : braked);
     const limited = limitUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = limited;
     const audit = [...(sideWrites.audit ?? []), ...limited.audit];

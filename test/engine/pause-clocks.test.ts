@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ageAt } from "#src/domain/follow-up.ts";
-import type { RunId } from "#src/domain/ids.ts";
+import { GroupId, type RunId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
-import { aPolicy } from "../make/policy.ts";
+import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 
 const MIN = 60_000;
@@ -197,5 +197,53 @@ describe("while nothing runs", () => {
     const pauses = await pausesOf(bench, id);
     expect(pauses).toHaveLength(1);
     expect(await minutesOld(bench, id)).toBe(11);
+  });
+});
+
+/** Makes every call to the store fail, until the returned function is called. */
+function breakStore({ store }: Bench): () => void {
+  const works = { ...store };
+  const fails = () => Promise.reject(failure("store_unreachable"));
+  for (const name of ["load", "save", "document", "putDocument", "eachRun", "renew", "extend", "claim"])
+    Object.assign(store, { [name]: fails });
+  return () => void Object.assign(store, works);
+}
+
+describe("while the store is away", () => {
+  test.each([0, 7_000, 13_000, 29_000])(
+    "the clocks stop, so a request is not denied for that time when the store works again (after 40 min and %i ms)",
+    async (moreMs) => {
+      const { bench, id } = await waiting();
+      await bench.clock.pass(50 * MIN);
+      const repair = breakStore(bench);
+      await bench.clock.pass(40 * MIN + moreMs);
+      repair();
+      await bench.clock.pass(MIN);
+      expect((await approvalOf(bench, id)).state.type).toBe("pending");
+      expect(bench.agents.resolved).toEqual([]);
+      expect(await minutesOld(bench, id)).toBe(51);
+      await bench.clock.pass(10 * MIN);
+      expect(bench.agents.resolved.map(({ verdict }) => verdict)).toEqual(["deny"]);
+    },
+  );
+});
+
+describe("while the process is suspended", () => {
+  const to = { users: [], groups: [GroupId("S0ONCALL")], channels: [] };
+  const escalate = [{ afterMs: 30 * MIN, to, call: null }];
+  const ESCALATED = aPolicy({ approvers: these([APPROVER]), followUp: { ...NO_FOLLOW_UP, escalate } });
+  const suspend = ({ clock }: Bench, ms: number) => clock.continueAfter(clock.monotonic() + ms);
+
+  test("the clocks stop, so that the first change after it gives no one more authority", async () => {
+    const { bench, id, click } = await waiting(":memory:", ESCALATED);
+    await bench.clock.pass(5 * MIN);
+    suspend(bench, 40 * MIN);
+    const claimed = await bench.flow.claimRequest.claim({ ...click, user: APPROVER });
+    expect(claimed.ok).toBe(true);
+    await bench.clock.pass(MIN);
+    expect((await approvalOf(bench, id)).followUp?.stages).toBeUndefined();
+    expect(await minutesOld(bench, id)).toBe(6);
+    await bench.clock.pass(25 * MIN);
+    expect((await approvalOf(bench, id)).followUp?.stages).toMatchObject([{ afterMs: 30 * MIN }]);
   });
 });

@@ -19,6 +19,7 @@ const IDLE = {
   shardsSending: () => new Set<number>(),
   stop: () => Promise.resolve(),
 };
+const time = { counts: () => true, makeUp: () => Promise.resolve() };
 
 test("a run whose lease another process has is left as it is, unless holding is not required", async () => {
   const clock = createHandClock();
@@ -30,6 +31,7 @@ test("a run whose lease another process has is left as it is, unless holding is 
     context: () => contextAt(),
     log: QUIET,
     executor: IDLE,
+    time,
   });
   engine.setHeldShards(EVERY_SHARD);
   const run = aWatchedRun();
@@ -57,6 +59,7 @@ test("a run that another process has saved is claimed in its newest state, also 
     context: () => contextAt(),
     log: QUIET,
     executor,
+    time,
   });
   engine.setHeldShards(EVERY_SHARD);
   const steps: string[] = [];
@@ -101,6 +104,7 @@ test("a stop waits for a run that is being reconciled, because the store is clos
     context: () => contextAt(),
     log,
     executor,
+    time,
   });
   engine.setHeldShards(EVERY_SHARD);
   const run = aWatchedRun();
@@ -129,6 +133,7 @@ test("a run that a bug keeps from being reconciled is tried again, and does not 
     context: () => contextAt(),
     log,
     executor: IDLE,
+    time,
   });
   engine.setHeldShards(EVERY_SHARD);
   const [faulty, other] = [aWatchedRun(), aWatchedRun()];
@@ -169,7 +174,15 @@ test("an answer to a save that comes after the run was claimed anew does not bri
     },
   };
   const context = () => contextAt();
-  const engine = createRunEngine({ logEffect: () => {}, store: slow, clock, context, log: QUIET, executor });
+  const engine = createRunEngine({
+    logEffect: () => {},
+    store: slow,
+    clock,
+    context,
+    log: QUIET,
+    executor,
+    time,
+  });
   const plans: string[] = [];
   engine.onPlan(({ input }) => void plans.push(input));
   const run = aWatchedRun();

@@ -68,7 +68,7 @@ function namesOf({ users, groups, channels }: NamedPeople): readonly RichTextEle
 const CAUSES: { readonly [why in Exclude<Pause["why"], "question">]: { is: string; was: string } } = {
   slack: { is: "Slack can't be reached", was: "Slack could not be reached" },
   service: { is: "the agent service can't be reached", was: "the agent service could not be reached" },
-  stopped: { is: "Countersign is not running", was: "Countersign was not running" },
+  stopped: { is: "Countersign is unavailable", was: "Countersign was unavailable" },
 };
 
 /** One line for each cause. A pause for a question is shown with the question instead. */
