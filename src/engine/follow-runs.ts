@@ -21,7 +21,7 @@ export async function followRuns(deps: Deps): Promise<number> {
   const { integrity, freezes, orphans, pauses, loops, leaseKeeper } = deps;
   // The audit is checked first, so that no decision leaves before the check.
   await integrity.start();
-  // The next steps change runs, and each change obeys the freezes that are known.
+  // The next steps change runs, and each change obeys the freezes that are known. Before `makeUp` has ended, no change records a follow-up.
   await freezes.refresh();
   await orphans.start();
   await pauses.makeUp();

@@ -7,11 +7,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ageAt } from "#src/domain/follow-up.ts";
 import { GroupId, type RunId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { BACKUP_MARK } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 
 const MIN = 60_000;
+const TO = { users: [], groups: [GroupId("S0ONCALL")], channels: [] };
+const STAGES = { ...NO_FOLLOW_UP, escalate: [{ afterMs: 30 * MIN, to: TO, call: null }] };
 const remind = { afterMs: 15 * MIN, doubles: false, atMost: 4 };
 const TIMED = aPolicy({
   followUp: { ...NO_FOLLOW_UP, remind },
@@ -176,6 +179,24 @@ describe("while nothing runs", () => {
     expect(await pausesOf(bench, id)).toEqual([]);
   });
 
+  test("the clocks stop, so that the restore of an earlier copy escalates no request whose approval it withdraws", async () => {
+    const policy = aPolicy({ approvers: these([APPROVER]), needs: 2, followUp: STAGES });
+    const { bench, id, click } = await waiting(aFile(), policy);
+    const opened = await bench.flow.openForm.open({ ...click, user: APPROVER }, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "go");
+    await bench.clock.pass(5 * MIN);
+    expect((await approvalOf(bench, id)).votes).toHaveLength(1);
+    await bench.store.putDocument(BACKUP_MARK, bench.clock.now());
+    await bench.restart(120 * MIN);
+    await bench.clock.pass(MIN);
+    expect((await approvalOf(bench, id)).votes).toEqual([]);
+    expect((await approvalOf(bench, id)).followUp?.stages).toBeUndefined();
+    expect(await bench.store.auditAfter(0, ["escalated"], 9)).toEqual([]);
+    await bench.clock.pass(25 * MIN);
+    expect((await approvalOf(bench, id)).followUp?.stages).toMatchObject([{ afterMs: 30 * MIN }]);
+  });
+
   test("a start that fails in the middle is made up for by the next one, once", async () => {
     const { bench, id } = await waiting(aFile());
     await bench.clock.pass(10 * MIN);
@@ -229,9 +250,7 @@ describe("while the store is away", () => {
 });
 
 describe("while the process is suspended", () => {
-  const to = { users: [], groups: [GroupId("S0ONCALL")], channels: [] };
-  const escalate = [{ afterMs: 30 * MIN, to, call: null }];
-  const ESCALATED = aPolicy({ approvers: these([APPROVER]), followUp: { ...NO_FOLLOW_UP, escalate } });
+  const ESCALATED = aPolicy({ approvers: these([APPROVER]), followUp: STAGES });
   const suspend = ({ clock }: Bench, ms: number) => clock.continueAfter(clock.monotonic() + ms);
 
   test("the clocks stop, so that the first change after it gives no one more authority", async () => {
