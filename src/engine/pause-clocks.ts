@@ -34,7 +34,7 @@ type Deps = {
   readonly store: DocumentStore & Pick<RunStore, "eachRun">;
   readonly engine: Pick<RunEngine, "holdsShard">;
   readonly guard: Pick<ServiceBreaker, "state">;
-  readonly slackHealth: Pick<SlackHealth, "connection" | "tokenRefusal">;
+  readonly slackHealth: Pick<SlackHealth, "connection" | "tokenRefusal" | "unanswered">;
   readonly change: Change;
   readonly clock: Clock;
   readonly log: EventLog;
@@ -42,7 +42,7 @@ type Deps = {
 
 export function createPauseClocks(deps: Deps): PauseClocks {
   const { clock } = deps;
-  const slackLostSince = createSince(clock, () => isSlackLost(deps.slackHealth));
+  const disconnectedSince = createSince(clock, () => isSlackLost(deps.slackHealth));
   let notedAt = Number.NEGATIVE_INFINITY;
   let noting: Promise<void> | null = null;
 
@@ -58,7 +58,7 @@ export function createPauseClocks(deps: Deps): PauseClocks {
 
   const outages = [
     createOutagePause(deps, "service", () => serviceLostSince(deps.guard)),
-    createOutagePause(deps, "slack", slackLostSince),
+    createOutagePause(deps, "slack", () => earlier(disconnectedSince(), silentSince(deps.slackHealth))),
   ];
   const loop = createBackgroundLoop(deps, {
     pass: async () => {
@@ -104,12 +104,24 @@ function createSince(clock: Clock, isLost: () => boolean | null): LostSince {
   };
 }
 
-/** Returns null if it is not known. */
+/** While a process is "starting", no click reaches it, but it already follows its runs. Returns null for a process that is stopping. */
 function isSlackLost({ connection, tokenRefusal }: Deps["slackHealth"]): boolean | null {
   const state = connection();
-  if (state === "starting" || state === "stopping") return null;
+  if (state === "stopping") return null;
   return state !== "connected" || tokenRefusal() !== null;
 }
+
+/**
+ * Without Slack's Web API, no one can be verified. Calls that fail within a shorter time prove no outage, because the next call may come only
+ * after a minute (health.ts).
+ */
+function silentSince({ unanswered }: Deps["slackHealth"]): number | null {
+  const calls = unanswered();
+  return calls !== null && calls.newest - calls.first >= GRACE_MS ? calls.first : null;
+}
+
+const earlier = (since: ReturnType<LostSince>, other: number | null): ReturnType<LostSince> =>
+  since === "unknown" || other === null ? since : Math.min(since ?? other, other);
 
 function serviceLostSince(guard: Deps["guard"]): ReturnType<LostSince> {
   const state = guard.state();

@@ -49,6 +49,7 @@ function aHealth() {
     slackHealth: {
       connection: () => world.connection,
       tokenRefusal: () => world.refusal,
+      unanswered: () => null,
       checkToken: check,
       queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
     },

@@ -123,7 +123,7 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
     },
     engine: { holdsShard: () => true },
     guard: { state: () => ({ type: "answers" }) },
-    slackHealth: { connection: () => "connected", tokenRefusal: () => null },
+    slackHealth: { connection: () => "connected", tokenRefusal: () => null, unanswered: () => null },
     change: changeOf(held),
     clock,
     log: quietLog([], []),

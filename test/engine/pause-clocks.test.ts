@@ -155,6 +155,41 @@ test.each(["lost", "refused"] as const)(
   },
 );
 
+test("while Slack's Web API answers no call, the clocks stop, because no one can be verified", async () => {
+  const { bench, id } = await waiting();
+  await bench.clock.pass(5 * MIN);
+  const first = bench.clock.monotonic();
+  bench.unanswered = { first, newest: first + 50_000 };
+  await bench.clock.pass(5 * MIN);
+  expect(await pausesOf(bench, id)).toEqual([]);
+  bench.unanswered = { first, newest: first + MIN };
+  await bench.clock.pass(80 * MIN);
+  expect(await pausesOf(bench, id)).toMatchObject([{ why: "slack", from: first, until: null }]);
+  bench.unanswered = null;
+  await bench.clock.pass(MIN);
+  expect((await approvalOf(bench, id)).state.type).toBe("pending");
+  expect(await minutesOld(bench, id)).toBe(6);
+});
+
+test("until a new process is connected to Slack, the clocks stand still, and a quick start stops nothing", async () => {
+  const { bench, id } = await waiting(aFile());
+  await bench.clock.pass(30 * MIN);
+  bench.connection = "starting";
+  await bench.restart();
+  await bench.clock.pass(10_000);
+  bench.connection = "connected";
+  await bench.clock.pass(MIN);
+  expect(await pausesOf(bench, id)).toEqual([]);
+  bench.connection = "starting";
+  await bench.restart();
+  await bench.clock.pass(40 * MIN);
+  expect(await pausesOf(bench, id)).toMatchObject([{ why: "slack", until: null }]);
+  bench.connection = "connected";
+  await bench.clock.pass(MIN);
+  expect((await approvalOf(bench, id)).state.type).toBe("pending");
+  expect(await minutesOld(bench, id)).toBe(32);
+});
+
 describe("while nothing runs", () => {
   test("the clocks stop, so neither a reminder nor the expiry comes at the start", async () => {
     const { bench, id } = await waiting(aFile());

@@ -46,6 +46,7 @@ const FINE = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} 
 const HEALTHY_SLACK: SlackHealth = {
   connection: () => "connected",
   tokenRefusal: () => null,
+  unanswered: () => null,
   checkToken: () => Promise.resolve(),
   queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
 };
@@ -217,6 +218,8 @@ export type Bench = {
   policyReading: PolicyReading;
   /** The state of the connection to Slack. */
   connection: ReturnType<SlackHealth["connection"]>;
+  /** The calls that Slack's Web API has left without an answer. */
+  unanswered: ReturnType<SlackHealth["unanswered"]>;
   readonly warnings: string[];
   readonly errors: string[];
   flow: Bot;
@@ -296,7 +299,11 @@ export async function createBench(
         ...ports,
         store: bench.store,
         storeFaults: { since: () => ({ count: 0, code: "" }) },
-        slackHealth: { ...HEALTHY_SLACK, connection: () => bench.connection },
+        slackHealth: {
+          ...HEALTHY_SLACK,
+          connection: () => bench.connection,
+          unanswered: () => bench.unanswered,
+        },
         version: "0.0.0",
         freezes,
         auditSink: null,
@@ -326,6 +333,7 @@ export async function createBench(
     policy: BUILT_IN,
     policyReading: "in force",
     connection: "connected",
+    unanswered: null,
     ...acts(() => bench, start, database === ":memory:" ? null : openIt),
   } as Bench;
   bench.flow = start();

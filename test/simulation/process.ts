@@ -28,6 +28,7 @@ const digest = (text: string): string => createHash("sha256").update(text, "utf8
 const HEALTHY: SlackHealth = {
   connection: () => "connected",
   tokenRefusal: () => null,
+  unanswered: () => null,
   checkToken: () => Promise.resolve(),
   queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
 };

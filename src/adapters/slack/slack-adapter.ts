@@ -141,6 +141,7 @@ function createHealth(calls: SlackCalls, call: Call, queues: SlackHealth["queues
   return (started) => ({
     connection: () => started()?.connection() ?? "starting",
     tokenRefusal: calls.tokenRefusal,
+    unanswered: calls.unanswered,
     checkToken: (maxAgeMs) => calls.checkToken(call, maxAgeMs),
     queues,
   });

@@ -1,4 +1,4 @@
-// Observes every call to Slack: counts it, and notes whether Slack still accepts the bot token.
+// Observes every call to Slack: counts it, and notes whether Slack answers and still accepts the bot token.
 
 import { WebAPIPlatformError } from "@slack/web-api";
 import { type Counters, PortError } from "../../ports.ts";
@@ -20,7 +20,7 @@ type Deps = {
   readonly metrics: Pick<Counters, "slackCall">;
 };
 
-export type SlackCalls = Pick<SlackHealth, "tokenRefusal"> & {
+export type SlackCalls = Pick<SlackHealth, "tokenRefusal" | "unanswered"> & {
   /** Returns the same call, with every use observed. */
   observe(call: Call): Call;
   /** Makes sure that the last observation is at most `maxAgeMs` old. Never rejects. */
@@ -29,11 +29,15 @@ export type SlackCalls = Pick<SlackHealth, "tokenRefusal"> & {
 
 export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
   let latest: { readonly refused: string | null; readonly at: number } | null = null;
+  let unanswered: ReturnType<SlackHealth["unanswered"]> = null;
   const note = (refused: string | null): void => void (latest = { refused, at: monotonic() });
 
   function noteError(method: string, error: unknown): void {
     if (!(error instanceof PortError)) return;
-    metrics.slackCall(method, outcomeOf(error));
+    const outcome = outcomeOf(error);
+    metrics.slackCall(method, outcome);
+    const now = monotonic();
+    unanswered = outcome === "failed" ? { first: unanswered?.first ?? now, newest: now } : null;
     if (REFUSED_TOKEN.has(error.code)) note(error.code);
   }
 
@@ -42,6 +46,7 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
       try {
         const answer = await call(method, args);
         metrics.slackCall(method, "ok");
+        unanswered = null;
         note(null);
         return answer;
       } catch (error) {
@@ -56,7 +61,7 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
     await call("auth.test", {}).catch(() => undefined);
   }
 
-  return { observe, checkToken, tokenRefusal: () => latest?.refused ?? null };
+  return { observe, checkToken, tokenRefusal: () => latest?.refused ?? null, unanswered: () => unanswered };
 }
 
 const SLACK_OUTCOMES = ["ok", "refused", "rate_limited", "failed"] as const;

@@ -108,6 +108,24 @@ test("a token counts as refused from the first call that says so until one is ac
   expect(calls.tokenRefusal()).toBeNull();
 });
 
+test("calls count as unanswered from the first that fails without an answer of Slack until Slack answers one, even with a refusal", async () => {
+  const down: Says = { status: 503, body: "down" };
+  const slack = await slackThatSays(down, { body: "<html>a proxy</html>" }, refusal("not_in_channel"), down, {
+    status: 429,
+    body: "",
+  });
+  const ask = async (method: string) => {
+    await slack.ask(method);
+    slack.pass(1_000);
+    return slack.calls.unanswered();
+  };
+  expect(await ask("chat.update")).toEqual({ first: 0, newest: 0 });
+  expect(await ask("users.info")).toEqual({ first: 0, newest: 1_000 });
+  expect(await ask("chat.update")).toBeNull();
+  expect(await ask("chat.update")).toEqual({ first: 3_000, newest: 3_000 });
+  expect(await ask("chat.update")).toBeNull();
+});
+
 test("the token is checked only if no call has shown its state in time", async () => {
   const { calls, call, ask, asked, pass } = await slackThatSays();
   await ask("chat.update");
