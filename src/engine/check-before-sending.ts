@@ -8,6 +8,7 @@ import type { Context } from "../domain/context.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { isSameJson } from "../domain/json.ts";
+import { isOutdated } from "../domain/observe.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
@@ -17,7 +18,7 @@ import type { Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
 import type { EffectLog } from "./logging.ts";
-import { lookUpAll, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
+import { askedAtOf, lookUpAll, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
 import type { Perform } from "./perform-effect.ts";
 import { findDisproof } from "./prove-decision.ts";
 
@@ -86,7 +87,10 @@ export async function checkBeforeSending(
   if (heldAtFirst !== null) return { withheld: heldAtFirst };
   const refreshed = await refreshRun(deps, run, handle);
   if (refreshed === "not-stored") return UNCHECKED;
-  if (refreshed !== "stored") return { withheld: refreshed };
+  if (refreshed === "outdated") {
+    // A denial can only stop an agent, so it does not wait for the comparison.
+    if (sendsApproval(run, effect)) return { withheld: OUTDATED };
+  } else if (refreshed !== "stored") return { withheld: refreshed };
   const [people, requesterGroups] = await Promise.all([
     lookUpDeciders(deps, run, effect, handle),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
@@ -186,8 +190,19 @@ async function lookUpDeciders(
   return lookUpAll(deps, run, { users: votersOf(allVotes(decision)), sets, maxAgeMs: SUBMIT_AGE_MS });
 }
 
-/** "not-stored": this process did not hold the run. The mark would not know the answer, even if the lease is back by then. */
-type Refreshed = "stored" | "not-stored" | Outcome;
+/**
+ * "not-stored": this process did not hold the run. The mark would not know the answer, even if the lease is back by then. "outdated": the
+ * answer was not applied. The run has a newer one, or one of a replica whose clock is ahead, so the decision may not be compared.
+ */
+type Refreshed = "stored" | "not-stored" | "outdated" | Outcome;
+
+const OUTDATED: Outcome = {
+  type: "later",
+  afterMs: null,
+  why: "Countersign could not yet compare the request with what the service lists now.",
+  code: "look_outdated",
+  notSent: true,
+};
 
 /** Fetches the run and applies the answer; the mark then checks whether the decision may still be sent. An outcome says why it may not. */
 async function refreshRun(deps: ExecutorDeps, run: Run, handle: ExecutionHandle): Promise<Refreshed> {
@@ -196,8 +211,11 @@ async function refreshRun(deps: ExecutorDeps, run: Run, handle: ExecutionHandle)
     return { type: "later", afterMs: null, why: "the run has no id yet", code: "no_run_id", notSent: true };
   try {
     const fetched = await deps.agents.fetchRun(id);
-    const apply = (before: Run): Run => observeFetched(before, fetched, deps.context());
-    return (await handle.change(run.key, apply)) === null ? "not-stored" : "stored";
+    const stored = await handle.transact<Refreshed>(run.key, (before) => ({
+      run: observeFetched(before, fetched, deps.context()),
+      value: isOutdated(before, askedAtOf(fetched)) ? "outdated" : "stored",
+    }));
+    return stored === null ? "not-stored" : stored.value;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     const { publicMessage: why, code, retryAfterMs: afterMs } = error;
