@@ -52,6 +52,10 @@ const acts = (): string[] => stage.done.map((one) => one.act);
 const focused = (page: Page): Promise<unknown> =>
   page.evaluate("(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()");
 
+/** How far the form is scrolled down (pixels). */
+const scrolled = (page: Page): Promise<unknown> =>
+  page.evaluate("document.querySelector('dialog [data-blocks]').scrollTop");
+
 const blocksOf = (held: { blocks: readonly object[] }): Block[] =>
   structuredClone([...held.blocks]) as Block[];
 const post = (...blocks: Block[]) =>
@@ -213,16 +217,15 @@ describe("text that was typed into a form", () => {
   });
 });
 
+const LONG = plain(Array.from({ length: 80 }, (_, i) => `line ${i}`).join("\n"));
+
 describe("a form", () => {
   test("shows its first error, even if the field is below a long text", async () => {
-    const long = Array.from({ length: 80 }, (_, i) => `line ${i}`).join("\n");
     const view = formOf("Long", { reason: element("plain_text_input") });
-    view.blocks.unshift({ type: "section", text: plain(long) });
+    view.blocks.unshift({ type: "section", text: LONG });
     const open = stage.workspace.pushView("U0ANA", view);
     const page = await look.tab(CHANNEL);
-    const top = (): Promise<unknown> =>
-      page.evaluate("document.querySelector('dialog [data-blocks]').scrollTop");
-    expect(await top()).toBe(0);
+    expect(await scrolled(page)).toBe(0);
     stage.workspace.changeView(open, { errors: { reason: "Say why." } });
     await page.getByText("Say why.").waitFor();
     const bottom = async (): Promise<number> => {
@@ -230,22 +233,48 @@ describe("a form", () => {
       return (box?.y ?? Infinity) + (box?.height ?? 0);
     };
     await expect.poll(bottom).toBeLessThan(760);
-    expect(await top()).toBeGreaterThan(0);
+    expect(await scrolled(page)).toBeGreaterThan(0);
     expect(await page.evaluate("document.activeElement.getAttribute('aria-invalid')")).toBe("true");
   });
 
   test("keeps the scroll position when the app changes it", async () => {
-    const long = Array.from({ length: 80 }, (_, i) => `line ${i}`).join("\n");
     const view = (title: string) => ({
       ...formOf(title, {}),
-      blocks: [{ type: "section", text: plain(long) }],
+      blocks: [{ type: "section", text: LONG }],
     });
     const open = stage.workspace.pushView("U0ANA", view("Before"));
     const page = await look.tab(CHANNEL);
     await page.evaluate("document.querySelector('dialog [data-blocks]').scrollTop = 300");
     stage.workspace.changeView(open, { view: view("After") });
     await page.getByRole("dialog", { name: "After" }).waitFor();
-    expect(await page.evaluate("document.querySelector('dialog [data-blocks]').scrollTop")).toBe(300);
+    expect(await scrolled(page)).toBe(300);
+  });
+
+  test("that the app replaces with another view is read from its beginning, and has the focus", async () => {
+    const view = formOf("Approve request", { reason: element("plain_text_input") });
+    view.blocks.unshift({ type: "section", block_id: "form:approve", text: LONG });
+    const open = stage.workspace.pushView("U0ANA", view);
+    const blocks = [{ type: "section", block_id: "form:changed", text: LONG }];
+    const refused = formOf("The request changed", {}, { blocks, submit: undefined });
+    app.submit = at(() => stage.workspace.changeView(open, { view: refused }));
+    const page = await look.tab(CHANNEL);
+    await page.getByLabel("reason").fill("Looked at it.");
+    expect(await scrolled(page)).toBeGreaterThan(0);
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("dialog", { name: "The request changed" }).waitFor();
+    stage.workspace.post({ channel: OPS, author: "U0BEN", text: "meanwhile" });
+    await page.getByText("meanwhile").waitFor({ state: "attached" });
+    expect(await scrolled(page)).toBe(0);
+    expect(await page.evaluate("document.activeElement.matches('dialog [data-blocks]')")).toBe(true);
+  });
+
+  test("keeps the focus when its focused button is redrawn", async () => {
+    const open = stage.workspace.pushView("U0ANA", formOf("A form", { reason: element("plain_text_input") }));
+    const page = await look.tab(CHANNEL);
+    await page.getByRole("button", { name: "Cancel" }).focus();
+    stage.workspace.changeView(open, { view: formOf("Another title", {}) });
+    await page.getByRole("dialog", { name: "Another title" }).waitFor();
+    expect(await page.evaluate("document.activeElement.closest('dialog') !== null")).toBe(true);
   });
 
   test("rejects a missing choice and an extra one", async () => {

@@ -2,7 +2,16 @@
 // Modals and confirmations. The sandbox opens and closes modals. Closing one here only asks the sandbox to close it.
 import { act, showResult, whileBusy } from "./acts.js";
 import { startAsking } from "./ask-first.js";
-import { forgetParked, isComplete, keepErrorVisible, keepPlace, park, showError, unpark } from "./form.js";
+import {
+  forgetParked,
+  forgetPlace,
+  isComplete,
+  keepErrorVisible,
+  keepPlace,
+  park,
+  showError,
+  unpark,
+} from "./form.js";
 import { pathTo } from "./live.js";
 import { hideDismissed, startDismissing } from "./private.js";
 
@@ -77,15 +86,31 @@ function isModal(target) {
   return target instanceof HTMLDialogElement && target.isConnected && target.matches("[data-modal]");
 }
 
-let shown = false;
+/** The title and the id of the first block of the shown view. Null if no view is shown. @type {Shown | null} */
+let shown = null;
+
+/** @typedef {{ readonly title: string | null | undefined, readonly first: string | null | undefined }} Shown */
+
+/** @param {Element} dialog @returns {Shown} */
+function shownIn(dialog) {
+  return {
+    title: dialog.querySelector("header h2")?.textContent,
+    first: dialog.querySelector("[data-blocks] > [data-kind]")?.getAttribute("data-block-id"),
+  };
+}
+
+/** Whether another view replaced the shown one. A form that is only changed keeps its title or its first block. @param {Shown} now */
+function isAnother(now) {
+  return shown?.title !== now.title && shown?.first !== now.first;
+}
 
 /** Shows the dialog that the sandbox drew, or restores the focus after it is removed. */
 export function openModal() {
   hideDismissed();
   const dialog = document.querySelector('[data-list="modal"] dialog');
   if (dialog instanceof HTMLDialogElement) show(dialog);
-  else if (shown) {
-    shown = false;
+  else if (shown !== null) {
+    shown = null;
     forgetParked();
     focusOn([...opener, "#composer"]);
   } else if (document.activeElement === document.body && within !== null) focusOn([within]);
@@ -93,11 +118,14 @@ export function openModal() {
 
 /** @param {HTMLDialogElement} dialog */
 function show(dialog) {
-  shown = true;
+  const now = shownIn(dialog);
+  const isSame = dialog.open && !isAnother(now);
+  shown = now;
   keepErrorVisible(dialog);
-  if (dialog.open) return keepPlace(dialog);
+  if (isSame) return keepPlace(dialog);
+  forgetPlace();
   unpark(dialog);
-  dialog.showModal();
+  if (!dialog.open) dialog.showModal();
   waitForFields(dialog);
   const first =
     dialog.querySelector('[aria-invalid="true"], [autofocus]') ??

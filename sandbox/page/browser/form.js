@@ -130,6 +130,11 @@ export function keepPlace(dialog) {
   showError(dialog);
 }
 
+/** A view that replaced another one starts at its beginning. */
+export function forgetPlace() {
+  redrawn = null;
+}
+
 /** Scrolls to the first field with an error. If there is no room for both, the error is shown. @param {Element} within */
 export function showError(within) {
   const block = within.querySelector('[aria-invalid="true"]')?.closest("[data-kind]");

@@ -1,5 +1,6 @@
 // @ts-check
-// Replaces a piece with its new drawing. Opened details stay open, and the focus stays.
+// Replaces a piece with its new drawing. Opened details stay open, and the focus stays. If its element is gone from the modal, the modal's content
+// gets it.
 
 /**
  * @param {HTMLElement} before
@@ -8,12 +9,15 @@
  */
 export function replace(before, after, replaced) {
   keepOpen(before, after);
-  const focus = before.contains(document.activeElement) ? pathTo(document.activeElement) : null;
+  const hadFocus = before.contains(document.activeElement);
+  const focus = hadFocus ? pathTo(document.activeElement) : null;
   replaced(before, after);
   const now = swap(before, after);
   const again =
-    now.querySelector('[aria-invalid="true"]') ?? (focus === null ? null : now.querySelector(focus));
-  if (focus !== null && again instanceof HTMLElement) again.focus({ preventScroll: true });
+    now.querySelector('[aria-invalid="true"]') ??
+    (focus === null ? null : now.querySelector(focus)) ??
+    now.querySelector("dialog[data-modal][open] [data-blocks]");
+  if (hadFocus && again instanceof HTMLElement) again.focus({ preventScroll: true });
   return now;
 }
 
