@@ -119,25 +119,31 @@ const PANEL_NAMES: Readonly<Record<Panel, { readonly name: string; readonly what
 };
 
 export function status(parts: PageParts, place: Place): Html {
-  const name = parts.workspace.people.get(parts.workspace.app.person)?.name ?? "The app";
   const { state, words } = appState(parts);
   const panels = PANELS.filter((one) => !needsWorld(one) || parts.panelState !== null);
   return html`<h2>Under the hood</h2>
     <ul>
       ${panels.map((one) => panelRow(place, one))}
     </ul>
-    <p data-connection="${state}">${name} ${words}</p>`;
+    <p data-connection="${state}">${words}</p>`;
+}
+
+/** Says that the app is away, for a window without room for the channels, where its state is. Null if the app is there. */
+export function away(parts: PageParts): Html | null {
+  const { state, words } = appState(parts);
+  return state === "down" ? html`<p>${words}</p>` : null;
 }
 
 /** Checks the process before the connection, because a connection may outlive its process for a moment. */
-function appState({ panelState, connected }: PageParts): AppState {
+function appState({ workspace, panelState, connected }: PageParts): AppState {
+  const name = workspace.people.get(workspace.app.person)?.name ?? "The app";
   const bot = panelState?.bot() ?? "running";
-  if (bot !== "running") return { state: "down", words: AWAY[bot] };
+  if (bot !== "running") return { state: "down", words: `${name} ${AWAY[bot]}` };
   const replicas = panelState?.replicas() ?? [];
   const counted = replicaWords(replicas);
-  if (!connected()) return { state: "down", words: `is not connected${counted}` };
+  if (!connected()) return { state: "down", words: `${name} is not connected${counted}` };
   const allRun = replicas.every((replica) => replica === "running");
-  return { state: allRun ? "up" : "partly", words: `is connected${counted}` };
+  return { state: allRun ? "up" : "partly", words: `${name} is connected${counted}` };
 }
 
 type AppState = { readonly state: "up" | "partly" | "down"; readonly words: string };

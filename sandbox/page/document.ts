@@ -4,7 +4,7 @@ import type { PageParts } from "./base/parts.ts";
 import { hrefOf, type Place } from "./base/place.ts";
 import { channelsSeenBy, channelTitle, createReader, firstChannel, playable } from "./base/reader.ts";
 import { type Item, type Lists, slots } from "./base/regions.ts";
-import { peopleBar, sidebar, status } from "./chrome.ts";
+import { away, peopleBar, sidebar, status } from "./chrome.ts";
 import { channelPane, conversation, threadPane } from "./conversation.ts";
 import { home, homePane } from "./drawing/blocks.ts";
 import { modal } from "./drawing/modal.ts";
@@ -63,8 +63,10 @@ export function lists(parts: PageParts, place: Place, viewState: ViewState): Lis
   const said = conversation(parts, reader, viewState);
   const open = parts.workspace.viewsOf(place.person).at(-1);
   const first = hint(parts, place);
+  const gone = away(parts);
   return {
     people: one(peopleBar(parts, place)),
+    away: gone === null ? [] : one(gone),
     sidebar: one(sidebar(parts, reader, (channel) => unread.isUnread(place.person, channel))),
     status: one(status(parts, place)),
     caption: captionBar(parts, place),
@@ -97,6 +99,10 @@ export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Dra
       ${attr("data-has-thread", place.thread !== null)}${attr("data-has-panel", place.panel)}
     >
       <nav data-people aria-label="Who you are">${slot("people")}</nav>
+      <div data-away role="status">
+        <p data-lost hidden>The sandbox has stopped. Waiting for it…</p>
+        ${slot("away")}
+      </div>
       <aside data-caption-bar aria-label="The scene that is playing">
         <div role="status">${slot("caption")}</div>
       </aside>
@@ -105,10 +111,7 @@ export function drawDocument(parts: PageParts, place: Place, { drawn, now }: Dra
           <strong>${name} sandbox</strong><span data-note>a workspace on this machine</span>
         </p>
         ${slot("sidebar")}
-        <div data-foot>
-          <p data-lost role="status" hidden>The sandbox has stopped. Waiting for it…</p>
-          ${slot("status")}
-        </div>
+        <div data-foot>${slot("status")}</div>
       </nav>
       <main data-pane>${main}</main>
       ${place.thread === null ? null : html`<aside data-pane data-thread-pane aria-label="Thread">${threadPane(parts, reader, slot)}</aside>`}

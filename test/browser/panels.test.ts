@@ -131,7 +131,7 @@ describe("the service panel", () => {
       ["stopped", "Countersign is stopped"],
     ] as const) {
       on.board.service({ bot });
-      await page.getByText(words).waitFor();
+      await expect.poll(() => state.textContent()).toBe(words);
       expect(await state.getAttribute("data-connection")).toBe("down");
     }
   });

@@ -54,7 +54,7 @@ describe("several replicas", () => {
     on.board.service({ replicas: MIXED });
     await page.getByText("Countersign is connected, 1 of 3 replicas running").waitFor();
     on.board.service({ bot: "paused", replicas: ALL.map((each) => ({ ...each, state: "paused" })) });
-    await page.getByText("Countersign is paused").waitFor();
+    await expect.poll(() => state.textContent()).toBe("Countersign is paused");
     expect(await state.getAttribute("data-connection")).toBe("down");
   });
 
