@@ -1,7 +1,7 @@
 // The page on a phone, where one part covers another.
 import type { BrowserContext, Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { OPS } from "../sandbox/page/stage.ts";
+import { describe, expect, test } from "vitest";
+import { OPS, reasonModal } from "../sandbox/page/stage.ts";
 import { browseEachTest } from "./browsing.ts";
 import { violations } from "./looking.ts";
 
@@ -9,6 +9,9 @@ const on = browseEachTest({ filled: true });
 
 const CHANNEL = `/as/U0ANA/${OPS}`;
 const phone = (): Promise<BrowserContext> => on.look.window({ viewport: { width: 390, height: 844 } });
+/** How far the channel is scrolled from its end (pixels). */
+const TO_END = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(
+  document.querySelector("main [data-scroll]"))`;
 const openOnPhone = async (path: string): Promise<Page> => on.look.tab(path, await phone());
 
 test("the page says that the app is away, and only then", async () => {
@@ -37,4 +40,65 @@ test("the page says that the sandbox has stopped, and no longer what the app doe
     "The sandbox has stopped. Waiting for it…",
   );
   expect(await violations(page)).toEqual([]);
+});
+
+describe("a thread that covers its channel", () => {
+  const thread = (): string => {
+    const reply = on.stage.workspace.messages.find((one) => one.channel === OPS && one.thread !== null);
+    return `${CHANNEL}/${reply?.thread ?? ""}`;
+  };
+  const inMain = "document.activeElement.closest('main') !== null";
+
+  test("keeps the keyboard out of the channel, and the channel from a screen reader", async () => {
+    const page = await openOnPhone(thread());
+    expect(await page.getByRole("log", { name: "Messages in ops-agents" }).count()).toBe(0);
+    for (const key of ["Tab", "Shift+Tab", "F6"]) {
+      await page.getByRole("textbox", { name: "Reply" }).focus();
+      for (let i = 0; i < 12; i += 1) {
+        await page.keyboard.press(key);
+        expect(await page.evaluate(inMain)).toBe(false);
+      }
+    }
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test("is passed by F6, which stops at each part that is in view", async () => {
+    const page = await openOnPhone(thread());
+    await page.getByRole("textbox", { name: "Reply" }).focus();
+    const part = "document.activeElement.closest('nav, aside')?.ariaLabel ?? document.activeElement.tagName";
+    const seen: unknown[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      await page.keyboard.press("F6");
+      seen.push(await page.evaluate(part));
+    }
+    expect(seen).toEqual(["Who you are", "Thread", "Who you are"]);
+  });
+
+  test("gives the focus to its reply when a form closes whose button and message are gone", async () => {
+    on.stage.workspace.pushView("U0ANA", reasonModal());
+    const page = await openOnPhone(thread());
+    await page.getByRole("dialog", { name: "Deny request" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("reply");
+  });
+
+  test("gives the channel back when it is closed, or when the window becomes wide", async () => {
+    for (let i = 0; i < 60; i += 1)
+      on.stage.workspace.post({ author: "U0BEN", channel: OPS, text: `line ${i}` });
+    const page = await openOnPhone(thread());
+    const last = page.locator("main").getByText("line 59");
+    await page.setViewportSize({ width: 1280, height: 820 });
+    await expect.poll(() => last.isVisible()).toBe(true);
+    expect(await page.evaluate(TO_END)).toBeLessThan(2);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole("link", { name: "Close the thread" }).click();
+    await page.waitForURL(`**${CHANNEL}`);
+    await last.waitFor();
+    expect(await page.evaluate(TO_END)).toBeLessThan(2);
+    await page.goBack();
+    await page.getByRole("log", { name: "Messages in this thread" }).waitFor();
+    await page.goForward();
+    await last.waitFor();
+  });
 });

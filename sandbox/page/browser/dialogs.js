@@ -112,7 +112,7 @@ export function openModal() {
   else if (shown !== null) {
     shown = null;
     forgetParked();
-    focusOn([...opener, "#composer"]);
+    focusOn([...opener, "#composer", "#reply"]);
   } else if (document.activeElement === document.body && within !== null) focusOn([within]);
 }
 
@@ -140,7 +140,7 @@ function show(dialog) {
 function focusOn(paths) {
   for (const path of paths) {
     const back = path === null ? null : document.querySelector(path);
-    if (!(back instanceof HTMLElement) || !back.checkVisibility()) continue;
+    if (!(back instanceof HTMLElement) || !back.checkVisibility({ visibilityProperty: true })) continue;
     return back.focus({ preventScroll: true });
   }
 }

@@ -76,7 +76,7 @@ function goNext(step) {
 
 /** @param {number} step */
 function nextPart(step) {
-  const parts = [...document.querySelectorAll(PARTS)].filter((one) => one.checkVisibility());
+  const parts = [...document.querySelectorAll(PARTS)].filter(isVisible);
   const at = parts.findLastIndex((one) => one.contains(document.activeElement));
   const next = parts[(at + step + parts.length) % parts.length];
   const target = next?.matches("textarea, [tabindex]") ? next : firstIn(next);
@@ -84,11 +84,16 @@ function nextPart(step) {
   return target !== undefined;
 }
 
+/** @param {Element} element */
+function isVisible(element) {
+  return element.checkVisibility({ visibilityProperty: true });
+}
+
 /** Returns the current entry of the part, or else its first one. @param {Element | undefined} part */
 function firstIn(part) {
   const all = [
     ...(part?.querySelectorAll('a, button, select, input, textarea, [tabindex="0"]') ?? []),
-  ].filter((one) => one.checkVisibility());
+  ].filter(isVisible);
   return all.find((one) => one.getAttribute("aria-current") === "page") ?? all[0];
 }
 
