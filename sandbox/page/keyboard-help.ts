@@ -3,7 +3,7 @@ import type { Html } from "./base/html.ts";
 
 const KEYS: readonly (readonly [keys: readonly string[], does: string])[] = [
   [["Alt", "1 … 9"], "switch to the first … ninth person in the top bar"],
-  [["Alt", "↑ or ↓"], "go to the channel above or below"],
+  [["Alt", "↑ or ↓"], "go to the channel above or below, except in a menu, a form or typed text"],
   [["Alt", "Shift", "1 … 4"], "show or hide Traffic, Service, Scenes, Phone"],
   [["F6"], "go to the next part of the page; with Shift, to the previous one"],
   [["/"], "in an empty message: list the commands; ↑ ↓ select, Tab or Enter inserts"],

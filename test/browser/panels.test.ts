@@ -280,6 +280,50 @@ describe("the keyboard", () => {
     await page.getByRole("combobox", { name: "You are" }).selectOption({ label: "Cat Lindqvist" });
     await page.waitForURL(`**/as/U0CAT/${OPS}`);
   });
+
+  test("on a narrow screen, arrow keys only show the names, and Enter or leaving the list switches", async () => {
+    const page = await on.look.tab(channel, await on.look.window({ viewport: { width: 390, height: 780 } }));
+    for (const [leave, from, to] of [
+      ["Enter", "U0ANA", "U0CAT"],
+      ["Tab", "U0CAT", "U0ODA"],
+    ] as const) {
+      const people = page.getByRole("combobox", { name: "You are" });
+      await people.press("ArrowDown");
+      await people.press("ArrowDown");
+      expect(await people.inputValue()).toBe(`/as/${to}/${OPS}`);
+      expect(new URL(page.url()).pathname).toBe(`/as/${from}/${OPS}`);
+      await page.keyboard.press(leave);
+      await page.waitForURL(`**/as/${to}/${OPS}`);
+    }
+  });
+
+  test("on a narrow screen, leaving the list of people without a choice changes nothing", async () => {
+    const page = await on.look.tab(channel, await on.look.window({ viewport: { width: 390, height: 780 } }));
+    await page.evaluate("globalThis.stayed = true");
+    const people = page.getByRole("combobox", { name: "You are" });
+    for (const key of ["ArrowDown", "ArrowUp", "Enter", "Tab"]) await people.press(key);
+    await page.getByRole("textbox", { name: "Message #ops-agents" }).press("x");
+    expect(await page.evaluate("globalThis.stayed")).toBe(true);
+  });
+
+  test("Alt and an arrow key stay in a menu, in typed text and in a form", async () => {
+    const page = await on.look.tab(`${channel}?panel=traffic`);
+    const stays = async (): Promise<void> => {
+      for (const key of ["Alt+ArrowDown", "Alt+ArrowUp"]) await page.keyboard.press(key);
+      expect(await page.evaluate("globalThis.stayed")).toBe(true);
+    };
+    await page.evaluate("globalThis.stayed = true");
+    await page.getByRole("textbox", { name: "Message #ops-agents" }).fill("typed");
+    await stays();
+    await page.locator("[data-panel-pane] select").focus();
+    await stays();
+    await page.keyboard.press("Escape");
+    on.stage.workspace.pushView("U0ANA", reasonModal());
+    await page.getByRole("dialog", { name: "Deny request" }).waitFor();
+    await stays();
+    await page.getByRole("button", { name: "Cancel" }).focus();
+    await stays();
+  });
 });
 
 describe("an open form", () => {
@@ -307,8 +351,7 @@ describe("an open form", () => {
     await page.waitForURL(`**/as/U0ANA/${OPS}`);
     expect(await page.getByRole("textbox", { name: "Reason" }).inputValue()).toBe("Not during the");
     expect(await page.getByLabel("Stop the run").isChecked()).toBe(true);
-    await page.keyboard.press("Alt+ArrowDown");
-    await page.waitForURL("**/as/U0ANA/C0RELEASES");
+    await page.goto(`${on.served.url}/as/U0ANA/C0RELEASES`);
     expect(await page.getByRole("textbox", { name: "Reason" }).inputValue()).toBe("Not during the");
   });
 });

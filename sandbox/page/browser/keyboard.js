@@ -16,16 +16,38 @@ export function startKeyboard() {
     if (event.target.closest("[data-help-open]") !== null) openHelp();
     if (event.target.closest("[data-help-close]") !== null) help()?.close();
   });
-  document.addEventListener("change", (event) => {
-    const chosen = event.target;
-    if (chosen instanceof HTMLSelectElement && chosen.hasAttribute("data-become")) become(chosen.value);
-  });
+  startPersonMenu();
 }
 
-/** @param {string} href */
-function become(href) {
+/** Where an arrow key changes a closed menu, it only shows the next name. The choice counts at Enter, or when the focus leaves the menu. */
+function startPersonMenu() {
+  let byKey = false;
+  const noteKey = (/** @type {KeyboardEvent} */ event) => {
+    const menu = personMenu(event.target);
+    if (menu === null) return;
+    if (event.key === "Enter") return void (become(menu) && event.preventDefault());
+    // The key changes the menu before the next task. A later change is a choice from the open menu.
+    byKey = true;
+    setTimeout(() => (byKey = false));
+  };
+  document.addEventListener("keydown", noteKey);
+  // A letter changes the menu at this event.
+  document.addEventListener("keypress", noteKey);
+  document.addEventListener("change", ({ target }) => byKey || become(personMenu(target)));
+  document.addEventListener("focusout", ({ target }) => become(personMenu(target)));
+}
+
+/** @param {EventTarget | null} target */
+function personMenu(target) {
+  return target instanceof HTMLSelectElement && target.hasAttribute("data-become") ? target : null;
+}
+
+/** Goes to the person that the menu shows, and returns whether that is another one. @param {HTMLSelectElement | null} menu */
+function become(menu) {
+  if (menu === null || menu.selectedOptions[0]?.defaultSelected !== false) return false;
   stopFollowing();
-  location.assign(href);
+  location.assign(menu.value);
+  return true;
 }
 
 /**
@@ -42,6 +64,7 @@ function takes(event) {
   if (!altKey || control) return false;
   if (digit !== undefined)
     return go(shiftKey ? "[data-panel-link]" : "[data-person-link]", Number(digit) - 1);
+  if (usesArrows(event.target)) return false;
   if (key === "ArrowUp") return goNext(-1);
   return key === "ArrowDown" && goNext(1);
 }
@@ -53,6 +76,16 @@ function isTyping(target) {
     target instanceof HTMLSelectElement ||
     (target instanceof HTMLInputElement && !["checkbox", "radio", "button"].includes(target.type))
   );
+}
+
+/**
+ * Whether Alt and an arrow key are left to the browser, which opens a menu or moves in a text with them. They are also left in a dialog,
+ * because it covers the channels. In an empty message, they have no other use.
+ * @param {EventTarget | null} target
+ */
+function usesArrows(target) {
+  if (document.querySelector("dialog[open]") !== null) return true;
+  return isTyping(target) && !(target instanceof HTMLTextAreaElement && target.value === "");
 }
 
 /**
