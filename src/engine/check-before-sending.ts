@@ -85,7 +85,9 @@ export async function checkBeforeSending(
 ): Promise<SendCheck> {
   const heldAtFirst = holdForTampering(deps, run, effect);
   if (heldAtFirst !== null) return { withheld: heldAtFirst };
-  const refreshed = await refreshRun(deps, run, handle);
+  const first = await refreshRun(deps, run, handle);
+  // A poll that began after this look and ended before it makes the look outdated, too. The next one is not.
+  const refreshed = first === "outdated" ? await refreshRun(deps, run, handle) : first;
   if (refreshed === "not-stored") return UNCHECKED;
   if (refreshed === "outdated") {
     // A denial can only stop an agent, so it does not wait for the comparison.
