@@ -111,8 +111,9 @@ async function verifyAndPrint(audit: AuditFile, command: ReadCommand, where: Whe
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
     await reportArchived(audit, "check");
     const compared = await reportCopy(audit, command, where);
-    // The entries of stored runs are never archived, so without --head this fault means that a run was changed.
-    const isArchived = heads.length > 0 && !verdict.ok && verdict.fault === "in-archive";
+    // The entries of stored runs are never archived, so for no head of --head this fault means that a run was changed.
+    const isGiven = (of: number): boolean => heads.some(({ seq }) => seq === null || seq === of);
+    const isArchived = !verdict.ok && verdict.fault === "in-archive" && isGiven(verdict.seq);
     if ((!verdict.ok && !isArchived) || compared === TAMPERED) return TAMPERED;
     const found = await reportFindings(audit, where);
     // The head was not compared, which says nothing about the audit.

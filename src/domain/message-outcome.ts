@@ -7,6 +7,7 @@ import {
   backoffMs,
   FILE_LINGER_MS,
   FILE_LOOK_MS,
+  FILE_TRIES,
   PLANNED,
   POST_LINGER_MS,
   type PostedMessage,
@@ -72,10 +73,15 @@ const refusedFile = (words: string, now: number): Upload => ({
 });
 
 function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, now: number): Upload {
+  const { until = now } = before;
   const tries = before.tries + 1;
+  const isFound = outcome.type === "file-found" && outcome.there;
+  // A thread may be too long to read back. Then Slack's answer is all that there is.
+  const cannotLook = outcome.type !== "file-found" && before.until !== undefined && now >= until;
+  const isTrusted = before.until !== undefined && tries > FILE_TRIES;
+  if (isFound || cannotLook || isTrusted) return { type: "up", ...uploadedFile(before) };
   if (outcome.type === "file-found") {
-    if (outcome.there) return { type: "up", ...uploadedFile(before) };
-    if (now < (before.until ?? now)) return { ...before, lookAt: now + backoffMs(tries, null), tries };
+    if (now < until) return { ...before, lookAt: now + backoffMs(tries, null), tries };
     return { type: "uploaded", ...uploadedFile(before), notBefore: 0, tries: before.tries };
   }
   if (outcome.type === "refused") return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };

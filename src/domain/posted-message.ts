@@ -42,7 +42,7 @@ export type Upload =
   | (UploadedFile & { readonly type: "sharing"; readonly at: number; readonly tries: number })
   /**
    * The answer was lost, or Slack accepted the file, which then appears in the thread some time later. We read the thread back at `lookAt`.
-   * `until`: how long an accepted file may take to appear. Absent if the answer was lost.
+   * `until`: when an accepted file should have appeared. Absent if the answer was lost.
    */
   | (UploadedFile & {
       readonly type: "unsure";
@@ -60,6 +60,8 @@ export const POST_LINGER_MS = 4_000;
 export const FILE_LOOK_MS = 500;
 /** How long a file that Slack accepted may take to appear (ms). After that, it is shared again. Our estimate. */
 export const FILE_LINGER_MS = 60_000;
+/** After this many tries to share a file and to find it, Slack's answer is enough. Our choice: about five shares. */
+export const FILE_TRIES = 16;
 /** When to look for a copy that arrived even later (ms after the second attempt). */
 export const SWEEP_AFTER_MS = 30_000;
 

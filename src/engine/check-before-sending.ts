@@ -86,7 +86,7 @@ export async function checkBeforeSending(
   const heldAtFirst = holdForTampering(deps, run, effect);
   if (heldAtFirst !== null) return { withheld: heldAtFirst };
   const first = await refreshRun(deps, run, handle);
-  // A poll that began after this look and ended before it makes the look outdated, too. The next one is not.
+  // A poll that began later and ended earlier makes this look outdated, too. Then a second look helps, but not if the clock is behind.
   const refreshed = first === "outdated" ? await refreshRun(deps, run, handle) : first;
   if (refreshed === "not-stored") return UNCHECKED;
   if (refreshed === "outdated") {

@@ -39,7 +39,7 @@ export function createClock(): MachineClock {
 
 /** Whether the time of waiting requests counts: what the engine asks before it records anything that depends on their age. */
 export type CountedTime = {
-  /** False if the clocks of requests may have to be set back first, by a gap before `at` (monotonic). */
+  /** False if no time was noted in the minute before `at` (monotonic), so that clocks of requests may have to be set back first. */
   readonly counts: (at: number) => boolean;
   /** Sets these clocks back by a gap, if there is one. Rejects if the store fails. */
   readonly makeUp: () => Promise<void>;

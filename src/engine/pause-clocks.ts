@@ -47,9 +47,10 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   let noting: Promise<void> | null = null;
 
   async function note(): Promise<void> {
-    await makeUpForStop(deps);
+    const stored = await makeUpForStop(deps);
     const at = clock.monotonic();
-    await deps.store.putDocument(RUNNING, at);
+    // A replica whose clock is behind must not make the others see a gap.
+    if (at > stored) await deps.store.putDocument(RUNNING, at);
     notedAt = at;
   }
   const noteAfter = async (ms: number): Promise<void> => {
@@ -78,17 +79,22 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   };
 }
 
-/** Sets the clocks of all unfinished runs back, including those that no process holds yet. */
-async function makeUpForStop(deps: Deps): Promise<void> {
+/**
+ * Sets the clocks of all unfinished runs back, including those that no process holds yet. Resolves to the time that was stored last, or to
+ * 0 if there is none.
+ */
+async function makeUpForStop(deps: Deps): Promise<number> {
   const { store, clock, log } = deps;
   const from = await store.document(RUNNING);
   const until = clock.monotonic();
-  if (typeof from !== "number" || until - from < GRACE_MS) return;
+  if (typeof from !== "number") return 0;
+  if (until - from < GRACE_MS) return from;
   log.info(
     { ms: until - from },
     "nothing ran or was stored for a while: the clocks of waiting requests stood still",
   );
   await changeUnfinished(deps, (run) => pauseRun(run, { why: "stopped", from, until }));
+  return from;
 }
 
 /** Returns since when a system has been lost (monotonic ms), as far as this process knows, or null if it is not lost. */
@@ -112,8 +118,8 @@ function isSlackLost({ connection, tokenRefusal }: Deps["slackHealth"]): boolean
 }
 
 /**
- * Without Slack's Web API, no one can be verified. Calls that fail within a shorter time prove no outage, because the next call may come only
- * after a minute (health.ts).
+ * Without Slack's Web API, no one can be verified. The newest failure must be a minute after the first one: a single failed call proves no
+ * outage, and the next call may come only a minute later (health.ts).
  */
 function silentSince({ unanswered }: Deps["slackHealth"]): number | null {
   const calls = unanswered();

@@ -213,10 +213,10 @@ function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   return isPassing(run) ? 3 : (run.seen?.ended ?? null) === null ? 2 : 1;
 }
 
-/** A notice to a channel is paced like any other post there. */
+/** A notice is paced like any other post to that person or channel. */
 function paceOfNotice({ channel, notices }: Run, id: string): PacedEffect {
-  const to = parsed(ChannelId, notices.find((notice) => notice.id === id)?.to);
-  return to === null ? { channel, kind: "other", urgency: 1 } : { channel: to, kind: "post", urgency: 2 };
+  const to = notices.find((notice) => notice.id === id)?.to ?? channel;
+  return { channel: to, kind: "post", urgency: parsed(ChannelId, to) === null ? 1 : 2 };
 }
 
 function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {

@@ -8,7 +8,7 @@ import type { NotificationWriterDeps } from "./from-audit.ts";
 const BATCH = 200;
 
 /**
- * The function takes notice of those that are new to it. Nobody sends one whose kind someone has renamed in the database, so the function adds
+ * Each call looks at the rows that it has not seen before. Nobody sends one whose kind someone has renamed in the database, so the function adds
  * what follows from its entry once more.
  */
 export function createStrangeKinds(deps: NotificationWriterDeps): () => Promise<void> {

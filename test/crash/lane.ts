@@ -38,6 +38,7 @@ export type OneProcess = Lane & {
  * Longer than SUBMIT_AGE_MS (engine/fresh-facts.ts), so that the person who submits is looked up again.
  */
 const QUIET_MS = 5_500;
+const QUIET_STEPS = 11;
 
 /** How long a start may take (ms). Several bots start at once, perhaps on a busy machine. */
 const READY_MS = 60_000;
@@ -116,12 +117,14 @@ export async function startLane(
 
 export function quiet({ slack }: World): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const begin = () => setTimeout(resolve, QUIET_MS);
-  let timer = begin();
+  let left = QUIET_STEPS;
+  // In steps, because a machine that stands still for some seconds lets the bot do nothing in that time.
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left === 0) resolve();
+  }, QUIET_MS / QUIET_STEPS);
   const stop = slack.traffic.onLine(({ from }) => {
-    if (from !== "app") return;
-    clearTimeout(timer);
-    timer = begin();
+    if (from === "app") left = QUIET_STEPS;
   });
-  return promise.finally(stop);
+  return promise.finally(() => (clearInterval(timer), stop()));
 }

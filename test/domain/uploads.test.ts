@@ -35,6 +35,27 @@ describe("a file", () => {
       { type: "uploaded", file },
     ],
     [
+      "shared, and in a thread that could not be read for a minute",
+      "find-file",
+      { type: "unsure", file, lookAt: NOON, until: NOON, tries: 7 },
+      { type: "later", afterMs: null, why: "too many" },
+      { type: "up", file },
+    ],
+    [
+      "shared again and again, and never there",
+      "find-file",
+      { type: "unsure", file, lookAt: NOON, until: NOON + 1, tries: 16 },
+      { type: "file-found", there: false },
+      { type: "up", file },
+    ],
+    [
+      "its answer lost, in a thread that cannot be read",
+      "find-file",
+      { type: "unsure", file, lookAt: NOON, tries: 40 },
+      { type: "later", afterMs: null, why: "too many" },
+      { type: "unsure", file },
+    ],
+    [
       "its answer lost",
       "share",
       { type: "sharing", file, at: NOON, tries: 1 },

@@ -78,7 +78,7 @@ test("the notice of many requests goes before the cards, and an update of its nu
   expect(urgency("update", "storm 1")).toBeLessThan(urgency("update", OPENING));
 });
 
-test("a notice to another channel follows the rate limit of that channel", () => {
+test("a notice follows the rate limit of the channel or the person that it goes to", () => {
   const to = ChannelId("C0FALLBACK");
   const says = { type: "cannot-post", words: "" } as const;
   const notice = (id: string, addressee: typeof to | typeof APPROVER) =>
@@ -90,8 +90,8 @@ test("a notice to another channel follows the rate limit of that channel", () =>
     urgency: 2,
   });
   expect(paceOf(run, { type: "send-notice", notice: "b" })).toEqual({
-    channel: run.channel,
-    kind: "other",
+    channel: APPROVER,
+    kind: "post",
     urgency: 1,
   });
 });

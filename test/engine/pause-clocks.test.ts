@@ -301,3 +301,14 @@ describe("while the process is suspended", () => {
     expect((await approvalOf(bench, id)).followUp?.stages).toMatchObject([{ afterMs: 30 * MIN }]);
   });
 });
+
+test("a replica whose clock is behind leaves the noted time to the others, so that they see no gap", async () => {
+  const { bench, id } = await waiting();
+  const ahead = bench.clock.monotonic() + 5 * MIN;
+  await bench.store.putDocument("running at", ahead);
+  await bench.clock.pass(2 * MIN);
+  expect(await bench.store.document("running at")).toBe(ahead);
+  await bench.clock.pass(4 * MIN);
+  expect(await bench.store.document("running at")).toBeGreaterThan(ahead);
+  expect(await pausesOf(bench, id)).toEqual([]);
+});

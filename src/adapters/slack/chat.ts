@@ -86,7 +86,7 @@ export function createChat(deps: Deps): Chat {
     upload: (run, slot) => paced(deps, run.channel, "other", () => files.upload(run, slot)),
     share: (run, file, slot) => paced(deps, run.channel, "post", () => files.share(run, file, slot)),
     hasFile: (run, file) => paced(deps, run.channel, "read", () => hasFile(deps, run, file)),
-    notify: (run, to, notice) => paced(deps, run.channel, "other", () => sendNotice(deps, run, to, notice)),
+    notify: (run, to, notice) => paced(deps, to, "post", () => sendNotice(deps, run, to, notice)),
   };
 }
 
@@ -188,10 +188,11 @@ async function findAnnouncement(
 }
 
 export async function hasFile(deps: SearchDeps, run: Run, file: string): Promise<boolean> {
-  const messages = await readBack(deps.call, run, false);
-  return messages.some(
-    (message) => isOurs(message, deps.self) && message.files.some(({ id }) => id === file),
-  );
+  const isFile = (message: Messages[number]): boolean =>
+    isOurs(message, deps.self) && message.files.some(({ id }) => id === file);
+  const thread = await repliesTo(deps.call, run, isFile);
+  if (thread?.some(isFile) === true) return true;
+  return (await readOutside(deps.call, run, thread !== null)).some(isFile);
 }
 
 /** Looks in the channel itself, which finds a reply only if it was also sent to the channel, like cards. Rejects with PortError. */
@@ -208,17 +209,29 @@ async function readBack(
   inChannel: boolean,
   since = run.outage?.since ?? run.askedAt,
 ): Promise<Messages> {
-  const opening = run.posts[OPENING];
-  if (opening?.type !== "up") return readChannel(call, run.channel, run.askedAt);
+  const isOpened = run.posts[OPENING]?.type === "up";
   // A busy channel has too many messages since the start of a long run, so the search for a notice begins at its cause.
-  if (inChannel) return readChannel(call, run.channel, since);
-  const replies = await emptyOn(
-    "thread_not_found",
-    pages(call, "conversations.replies", { channel: run.channel, ts: opening.ts }),
-  );
-  // If the first message of a thread is deleted, Slack puts replies to it into the channel, outside any thread.
-  const outside = await emptyOn(TOO_MANY, readChannel(call, run.channel, run.askedAt));
-  return [...replies, ...outside];
+  if (isOpened && inChannel) return readChannel(call, run.channel, since);
+  const replies = await repliesTo(call, run);
+  return [...(replies ?? []), ...(await readOutside(call, run, isOpened))];
+}
+
+/** Resolves to null if the run has no thread. Stops at the first page on which `isWanted` finds a message. */
+async function repliesTo(
+  call: Call,
+  { channel, posts }: Run,
+  isWanted?: (message: Messages[number]) => boolean,
+): Promise<Messages | null> {
+  const opening = posts[OPENING];
+  if (opening?.type !== "up") return null;
+  const where = { channel, ts: opening.ts };
+  return emptyOn("thread_not_found", pages(call, "conversations.replies", where, isWanted));
+}
+
+/** If the first message of a thread is deleted, Slack puts replies to it into the channel, outside any thread. */
+function readOutside(call: Call, { channel, askedAt }: Run, hasThread: boolean): Promise<Messages> {
+  const all = readChannel(call, channel, askedAt);
+  return hasThread ? emptyOn(TOO_MANY, all) : all;
 }
 
 async function emptyOn(code: string, messages: Promise<Messages>): Promise<Messages> {

@@ -135,7 +135,13 @@ export function readChannel(call: Call, channel: ChannelId, since: number): Prom
   return pages(call, "conversations.history", { channel, oldest: String((since - SKEW_MS) / 1_000) });
 }
 
-export async function pages(call: Call, method: string, where: Where): Promise<Messages> {
+/** Stops at the first page on which `isWanted` finds a message. */
+export async function pages(
+  call: Call,
+  method: string,
+  where: Where,
+  isWanted: (message: Messages[number]) => boolean = () => false,
+): Promise<Messages> {
   const found: Messages = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -143,7 +149,7 @@ export async function pages(call: Call, method: string, where: Where): Promise<M
     const answer = slackHistory(await call(method, cursor === undefined ? args : { ...args, cursor }));
     found.push(...answer.messages);
     cursor = answer.response_metadata?.next_cursor;
-    if (cursor === undefined || cursor === "") return found;
+    if (cursor === undefined || cursor === "" || answer.messages.some(isWanted)) return found;
   }
   throw new PortError("there are too many messages to read back", {
     applied: "no",
