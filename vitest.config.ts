@@ -139,7 +139,7 @@ export default defineConfig({
           isolate: false,
           testTimeout: 120_000,
           maxConcurrency: 8,
-          // With more workers, the app's look-ups at Slack take longer than their limit of 1.8 s on a slow machine.
+          // Each worker has up to eight worlds at once, which is more than a slow machine answers in time if there are more workers.
           sequence: { groupOrder: 1 },
           maxWorkers: 2 * availableParallelism(),
         },
