@@ -128,3 +128,13 @@ test("a file exists if one of our messages in the thread contains it", async () 
   expect(await hasFile(others.deps, opened, "F0")).toBe(false);
   expect(await hasFile(reading([]).deps, opened, "F0")).toBe(false);
 });
+
+test("the search for a file ends at the page that has it, and does not go on in the channel", async () => {
+  const file = { ts: "101.000001", user: self.user, files: [{ id: "F0" }] };
+  const { deps, asked } = reading([], [file], []);
+  expect(await hasFile(deps, opened, "F0")).toBe(true);
+  expect(asked.map(({ method, args }) => [method, args["cursor"]])).toEqual([
+    ["conversations.replies", undefined],
+    ["conversations.replies", "1"],
+  ]);
+});
