@@ -28,7 +28,10 @@ export type Timing = {
   readonly shareMs: number;
 };
 
-/** docs.slack.dev: 3 s to acknowledge; events are resent at once, after 1 and 5 minutes; sockets live about an hour. Files: Slack's staff name no time. Rest: third party. */
+/**
+ * docs.slack.dev: 3 s to acknowledge; events are resent at once, after 1 and 5 minutes; sockets live about an hour. Slack names no time for
+ * `shareMs`, which is our choice. Rest: third party.
+ */
 export const slackTiming: Timing = {
   ackMs: 3000,
   triggerMs: 3000,

@@ -111,7 +111,7 @@ async function verifyAndPrint(audit: AuditFile, command: ReadCommand, where: Whe
     (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
     await reportArchived(audit, "check");
     const compared = await reportCopy(audit, command, where);
-    // The entries of stored runs are never archived, so for no head of --head this fault means that a run was changed.
+    // The entries of stored runs are never archived. So if the head was not given, this fault means that a run was changed.
     const isGiven = (of: number): boolean => heads.some(({ seq }) => seq === null || seq === of);
     const isArchived = !verdict.ok && verdict.fault === "in-archive" && isGiven(verdict.seq);
     if ((!verdict.ok && !isArchived) || compared === TAMPERED) return TAMPERED;

@@ -16,7 +16,7 @@ import { DECISION_LINGER_MS } from "./reused-id.ts";
 import type { NoticeContent } from "./notice.ts";
 import { isGone, withMissedFetch } from "./snapshot.ts";
 
-/** If the service lists an approval this long after the end of its decision's delivery (ms) or later, the card says so. */
+/** If the service still lists an approval this long after its decision reached its last state (ms), the card says so. */
 export const STILL_LISTED_AFTER_MS = 60_000;
 
 /** What one snapshot says about one approval. */

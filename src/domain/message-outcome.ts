@@ -76,7 +76,7 @@ function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, now: num
   const { until = now } = before;
   const tries = before.tries + 1;
   const isFound = outcome.type === "file-found" && outcome.there;
-  // A thread may be too long to read back. Then Slack's answer is all that there is.
+  // A thread may be too long to read back. Then only Slack's answer says that the file is there.
   const cannotLook = outcome.type !== "file-found" && before.until !== undefined && now >= until;
   const isTrusted = before.until !== undefined && tries > FILE_TRIES;
   if (isFound || cannotLook || isTrusted) return { type: "up", ...uploadedFile(before) };

@@ -37,7 +37,7 @@ export function createClock(): MachineClock {
   };
 }
 
-/** Whether the time of waiting requests counts: what the engine asks before it records anything that depends on their age. */
+/** Whether the age of waiting requests can be trusted. The engine asks before it records an expiry or an escalation. */
 export type CountedTime = {
   /** False if no time was noted in the minute before `at` (monotonic), so that clocks of requests may have to be set back first. */
   readonly counts: (at: number) => boolean;

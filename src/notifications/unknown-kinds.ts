@@ -8,8 +8,8 @@ import type { NotificationWriterDeps } from "./from-audit.ts";
 const BATCH = 200;
 
 /**
- * Each call looks at the rows that it has not seen before. Nobody sends one whose kind someone has renamed in the database, so the function adds
- * what follows from its entry once more.
+ * Each call handles the notifications that earlier calls have not seen. Someone may have renamed the kind of one in the database, and then
+ * no release sends it. So the call adds the notifications that its entry demands, unless they exist.
  */
 export function createStrangeKinds(deps: NotificationWriterDeps): () => Promise<void> {
   const { store, log } = deps;

@@ -19,20 +19,22 @@ const IDLE = {
   shardsSending: () => new Set<number>(),
   stop: () => Promise.resolve(),
 };
-const time = { counts: () => true, makeUp: () => Promise.resolve() };
+
+type Parts = Parameters<typeof createRunEngine>[0];
+const anEngine = (parts: Pick<Parts, "store" | "clock"> & Partial<Parts>) =>
+  createRunEngine({
+    context: () => contextAt(),
+    log: QUIET,
+    executor: IDLE,
+    logEffect: () => {},
+    time: { counts: () => true, makeUp: () => Promise.resolve() },
+    ...parts,
+  });
 
 test("a run whose lease another process has is left as it is, unless holding is not required", async () => {
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
-  const engine = createRunEngine({
-    logEffect: () => {},
-    store,
-    clock,
-    context: () => contextAt(),
-    log: QUIET,
-    executor: IDLE,
-    time,
-  });
+  const engine = anEngine({ store, clock });
   engine.setHeldShards(EVERY_SHARD);
   const run = aWatchedRun();
   await store.insert(run, {});
@@ -52,15 +54,7 @@ test("a run that another process has saved is claimed in its newest state, also 
   const clock = createHandClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const executor = { ...IDLE, isBusy: () => true };
-  const engine = createRunEngine({
-    logEffect: () => {},
-    store,
-    clock,
-    context: () => contextAt(),
-    log: QUIET,
-    executor,
-    time,
-  });
+  const engine = anEngine({ store, clock, executor });
   engine.setHeldShards(EVERY_SHARD);
   const steps: string[] = [];
   engine.onPlan(({ input }) => void steps.push(input));
@@ -97,15 +91,7 @@ test("a stop waits for a run that is being reconciled, because the store is clos
   };
   const errors: unknown[] = [];
   const log = { ...QUIET, error: (...told: unknown[]) => void errors.push(told) };
-  const engine = createRunEngine({
-    logEffect: () => {},
-    store: slow,
-    clock,
-    context: () => contextAt(),
-    log,
-    executor,
-    time,
-  });
+  const engine = anEngine({ store: slow, clock, log, executor });
   engine.setHeldShards(EVERY_SHARD);
   const run = aWatchedRun();
   await store.insert(run, {});
@@ -126,15 +112,7 @@ test("a run that a bug keeps from being reconciled is tried again, and does not 
   const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
   const errors: unknown[] = [];
   const log = { ...QUIET, error: (facts: object) => void errors.push(facts) };
-  const engine = createRunEngine({
-    logEffect: () => {},
-    store,
-    clock,
-    context: () => contextAt(),
-    log,
-    executor: IDLE,
-    time,
-  });
+  const engine = anEngine({ store, clock, log });
   engine.setHeldShards(EVERY_SHARD);
   const [faulty, other] = [aWatchedRun(), aWatchedRun()];
   const steps: string[] = [];
@@ -173,16 +151,7 @@ test("an answer to a save that comes after the run was claimed anew does not bri
       return saved;
     },
   };
-  const context = () => contextAt();
-  const engine = createRunEngine({
-    logEffect: () => {},
-    store: slow,
-    clock,
-    context,
-    log: QUIET,
-    executor,
-    time,
-  });
+  const engine = anEngine({ store: slow, clock, executor });
   const plans: string[] = [];
   engine.onPlan(({ input }) => void plans.push(input));
   const run = aWatchedRun();

@@ -1,6 +1,6 @@
 // @ts-check
-// Replaces a piece with its new drawing. Opened details stay open, and the focus stays. If its element is gone from the modal, the modal's content
-// gets it.
+// Replaces a piece with its new drawing. Opened details stay open, and the focus stays where it is. If the focused element is gone from the
+// modal, the content of the modal gets the focus.
 
 /**
  * @param {HTMLElement} before

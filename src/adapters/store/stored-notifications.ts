@@ -79,7 +79,7 @@ function toDo(db: Database, limit: number) {
     .limit(limit);
 }
 
-/** The bound leaves out what is no number of an entry. SQLite sorts text after all numbers. */
+/** The bound leaves out rows without a possible entry number. SQLite sorts text after all numbers. */
 function strange(db: Database, limit: number) {
   const all = waiting(db).select(["id", "entry"]).where("kind", "not in", KNOWN);
   return all.where("entry", "<=", LAST_SEQ).orderBy("made_at").limit(limit);

@@ -13,7 +13,7 @@ import { bad, type Finding, good } from "./finding.ts";
 
 const PORT = "Port";
 const CONNECT_MS = 2_000;
-/** A bot whose database does not answer says so only after its own time limit (ms), which must not make it a stranger. */
+/** A bot whose database hangs answers only after its own time limit. This wait is longer, so that the doctor still recognizes it (ms). */
 const READY_MS = PROBE_MS + 2_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
