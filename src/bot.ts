@@ -156,7 +156,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const leaseKeeper = createRunLeaseKeeper(deps, engine, sharedNews);
   const { figures } = createRunFigures({ ...deps, engine });
   const health = createHealth({ ...deps, guard, key, figures });
-  const engineDeps = { ...deps, engine, integrity, change: engine.change };
+  const engineDeps = { ...deps, engine, integrity, time, change: engine.change };
   const loops = createLoops({ ...engineDeps, guard });
   const messages = createMessageRepair(engineDeps);
   return {
@@ -248,6 +248,7 @@ function createRunLeaseKeeper(
 
 type EngineDeps = BotDeps & {
   readonly engine: RunEngine;
+  readonly time: CountedTime;
   readonly integrity: Integrity;
   readonly change: RunEngine["change"];
 };

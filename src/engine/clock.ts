@@ -37,7 +37,7 @@ export function createClock(): MachineClock {
   };
 }
 
-/** Whether the age of waiting requests can be trusted. The engine asks before it records an expiry or an escalation. */
+/** Whether the age of waiting requests can be trusted: asked before an expiry or an escalation is recorded, and before a person is judged. */
 export type CountedTime = {
   /** False if no time was noted in the minute before `at` (monotonic), so that clocks of requests may have to be set back first. */
   readonly counts: (at: number) => boolean;

@@ -23,7 +23,7 @@ import { type EventLog, PortError } from "../ports.ts";
 import { ROW_UNREADABLE, type RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import { type Change, eachHeldRun } from "./change-runs.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock, CountedTime } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type GatherCalls = {
@@ -44,6 +44,7 @@ type Deps = {
   readonly change: Change;
   readonly clock: Clock;
   readonly log: EventLog;
+  readonly time: Pick<CountedTime, "counts">;
 };
 
 type CallToJoin = Pick<Gathered, "says" | "channel"> & {
@@ -180,12 +181,13 @@ async function settle(deps: Deps, { key, doubts }: RunFacts): Promise<void> {
  * If a reminder is due, makes the reminders that are due soon due now. Resolves to whether there were any: the people that they call must
  * then be looked up first.
  */
-async function advanceReminders({ change, clock }: Deps, runs: readonly RunFacts[]): Promise<boolean> {
+async function advanceReminders({ change, clock, time }: Deps, runs: readonly RunFacts[]): Promise<boolean> {
   const isDue = runs.some(({ calls }) =>
     calls.some((call) => isReminder(call) && call.channel === undefined),
   );
   const monotonic = clock.monotonic();
-  const early = runs.filter(({ joinsFrom }) => isDue && joinsFrom !== null && joinsFrom <= monotonic);
+  const mayHurry = isDue && time.counts(monotonic);
+  const early = runs.filter(({ joinsFrom }) => mayHurry && joinsFrom !== null && joinsFrom <= monotonic);
   for (const { key } of early)
     await change(key, (run) => remindEarly(run, { now: clock.now(), monotonic: clock.monotonic() }));
   return early.length > 0;

@@ -2,8 +2,8 @@
 // Countersign runs or can store anything.
 //
 // Every few seconds, each process writes the time into one document that all replicas share. A gap means that no process ran, or that none
-// reached the store. The clocks are set back by the gap before an expiry or an escalation is recorded (run-engine.ts), and at the start
-// before any run is claimed. Accepted risk: until then, for about a second, a person may be told that the request has expired. The time is written again only after that, so a crash in between is safe.
+// reached the store. The clocks are set back by the gap before an expiry or an escalation is recorded (run-engine.ts), before a click or a
+// form is judged, and at the start before any run is claimed. The time is written again only after that, so a crash in between is safe.
 
 import { type OutageCause, isPausedBy, pauseRun, resumeRun } from "../domain/pause.ts";
 import type { Run } from "../domain/run.ts";

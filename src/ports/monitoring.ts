@@ -9,8 +9,8 @@ export type SlackHealth = {
   /** Returns Slack's code for refusing the bot token. Returns null if Slack last accepted it, or has not said. */
   tokenRefusal(): string | null;
   /**
-   * Returns the times of the first and the newest of the latest calls that failed in a row because Slack's Web API did not answer
-   * (monotonic ms). Returns null if it answered the newest call.
+   * Returns the times of the first and the newest of the latest calls that failed in a row because Slack's Web API did not answer, or
+   * answered that it failed itself (monotonic ms). Returns null if it answered the newest call.
    */
   unanswered(): { readonly first: number; readonly newest: number } | null;
   /** Asks Slack about the token, unless another call was answered within `maxAgeMs`. Never rejects. */

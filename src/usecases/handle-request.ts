@@ -196,6 +196,7 @@ export async function findFollowUpForm(
   { step, asks }: Pick<FollowUpForm, "step" | "asks">,
 ): Promise<Result<Handling & { readonly ticket: FormTicket }, RefusedAttempt>> {
   const by = { team, user };
+  await deps.time.makeUp();
   const ticket = nonce === null ? null : await deps.store.form(nonce);
   if (ticket === "changed")
     return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step });

@@ -176,6 +176,7 @@ async function continueReading(
   nonce: Nonce | null,
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const step = "read";
+  await deps.time.makeUp();
   const ticket = nonce === null ? null : await deps.store.form(nonce);
   if (ticket === "changed")
     return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step });
@@ -229,9 +230,10 @@ function buttonsSlot({ posts }: Run, { id, listing }: Approval): Slot {
 }
 
 export async function findCard(
-  { store }: Pick<DecideDeps, "store">,
+  { store, time }: Pick<DecideDeps, "store" | "time">,
   click: Click,
 ): Promise<Result<ClickedCard, RefusedAttempt>> {
+  await time.makeUp();
   const button = click.nonce === null ? null : await store.byButton(click.nonce);
   const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
   const approval = run === null || button === null ? null : findApproval(run, button.approval);

@@ -11,7 +11,7 @@ import type { Run } from "../domain/run.ts";
 import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import type { AgentService, Counters, People } from "../ports.ts";
 import type { AuditLog, FormStore, RunStore } from "../ports/store.ts";
-import type { Clock } from "../engine/clock.ts";
+import type { Clock, CountedTime } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 
 /** A refusal, and its run if we know it. */
@@ -29,6 +29,8 @@ export type DecideDeps = {
   engine: Pick<RunEngine, "transact" | "change">;
   context: () => Context;
   metrics: Counters;
+  /** A click or a form is judged only after `makeUp`. Otherwise, it may be refused because of time in which no one could act. */
+  time: Pick<CountedTime, "makeUp">;
 };
 
 /** The step that was tried, and the known details of the attempt. */

@@ -97,6 +97,7 @@ async function findReviewed(
 ): Promise<Found | null> {
   const nonce = parsed<Nonce>(Nonce, value.split(".")[0]);
   if (nonce === null || value !== valueFor(deps, kind, by, nonce)) return null;
+  await deps.time.makeUp();
   const button = await deps.store.byButton(nonce);
   const run = button === null ? null : ((await deps.store.load(button.run))?.run ?? null);
   const approval = run === null || button === null ? null : findApproval(run, button.approval);

@@ -88,11 +88,12 @@ async function submit(
  * form that asks for something else are unknown. A request in a form with several requests is decided only in that form (`bundle`).
  */
 export async function formOf(
-  { store }: Pick<DecideDeps, "store">,
+  { store, time }: Pick<DecideDeps, "store" | "time">,
   by: { team: TeamId; user: UserId },
   nonce: Nonce | null,
   bundle: Nonce | null,
 ): Promise<FormTicket | Extract<Refusal, { type: "unknown" | "form-changed" }>> {
+  await time.makeUp();
   const ticket = nonce === null ? null : await store.form(nonce);
   if (ticket === "changed") return { type: "form-changed" };
   const isForm =

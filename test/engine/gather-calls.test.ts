@@ -114,6 +114,7 @@ describe("waiting requests of a channel", () => {
       },
       clock: bench.clock,
       log: quietLog([], []),
+      time: { counts: () => true },
     });
     // Its own request is decided.
     gather.noteRun({ ...carrier, approvals: [] });

@@ -282,6 +282,22 @@ describe("while the store is away", () => {
       expect(bench.agents.resolved.map(({ verdict }) => verdict)).toEqual(["deny"]);
     },
   );
+
+  test("the clocks stop, so a form that is submitted as soon as the store works again is recorded", async () => {
+    const { bench, id, click } = await waiting();
+    const opened = await bench.flow.openForm.open(click, "approve");
+    if (!opened.ok) throw new Error("no form opened");
+    await bench.clock.pass(50 * MIN);
+    const repair = breakStore(bench);
+    await bench.clock.pass(40 * MIN);
+    repair();
+    const recorded = await bench.flow.submitDecision(click, opened.value.ticket.nonce, "it is fine");
+    expect(recorded.ok).toBe(true);
+    await bench.clock.pass(MIN);
+    expect(bench.agents.resolved.map(({ verdict }) => verdict)).toEqual(["approve"]);
+    expect(await bench.store.auditAfter(0, ["refused"], 9)).toEqual([]);
+    expect((await approvalOf(bench, id)).state.type).toBe("decided");
+  });
 });
 
 describe("while the process is suspended", () => {
@@ -299,6 +315,16 @@ describe("while the process is suspended", () => {
     expect(await minutesOld(bench, id)).toBe(6);
     await bench.clock.pass(25 * MIN);
     expect((await approvalOf(bench, id)).followUp?.stages).toMatchObject([{ afterMs: 30 * MIN }]);
+  });
+
+  test("the clocks stop, so the first press on a card after it is not too late", async () => {
+    const { bench, id, click } = await waiting();
+    await bench.clock.pass(5 * MIN);
+    suspend(bench, 120 * MIN);
+    const opened = await bench.flow.openForm.open(click, "deny");
+    expect(opened.ok).toBe(true);
+    expect(bench.refusals).toEqual([]);
+    expect(await minutesOld(bench, id)).toBe(5);
   });
 });
 

@@ -188,7 +188,7 @@ export const METRICS = [
     type: "counter",
     labels: ["method", "outcome"],
     starts: pairs(SLACK_METHODS, ["ok", "refused", "rate_limited", "failed"]),
-    help: "Calls to Slack, by method and outcome. rate_limited: HTTP 429. failed: no answer, or not an answer from Slack.",
+    help: "Calls to Slack, by method and outcome. rate_limited: HTTP 429. failed: Slack failed or did not answer.",
   },
   {
     name: "slack_queue_depth",

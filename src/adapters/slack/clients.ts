@@ -78,8 +78,13 @@ function createCall(client: WebClient): Call {
 
 // Decides whether a failed call to Slack may have been applied, and whether to try again.
 
-/** docs.slack.dev: "the request may have partly succeeded". */
-const MAYBE_APPLIED = new Set(["internal_error", "fatal_error", "request_timeout", "service_unavailable"]);
+/** Slack itself failed. docs.slack.dev: "the request may have partly succeeded". */
+export const SLACK_FAILED: ReadonlySet<string> = new Set([
+  "internal_error",
+  "fatal_error",
+  "request_timeout",
+  "service_unavailable",
+]);
 /** The call itself is valid. It may succeed once Slack or the operator has fixed the cause. */
 const MAY_SUCCEED_LATER = new Set([
   "ratelimited",
@@ -160,7 +165,7 @@ function unreadable(cause: Error): PortError {
 
 function platform(code: string, cause: Error): PortError {
   const words = WORDS[code] ?? `Slack refused (${code})`;
-  if (MAYBE_APPLIED.has(code)) return new PortError(words, { applied: "maybe", retry: "later", code, cause });
+  if (SLACK_FAILED.has(code)) return new PortError(words, { applied: "maybe", retry: "later", code, cause });
   return new PortError(words, {
     applied: "no",
     retry: MAY_SUCCEED_LATER.has(code) ? "later" : "never",

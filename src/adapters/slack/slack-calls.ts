@@ -3,7 +3,7 @@
 import { WebAPIPlatformError } from "@slack/web-api";
 import { type Counters, PortError } from "../../ports.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
-import type { Call } from "./clients.ts";
+import { type Call, SLACK_FAILED } from "./clients.ts";
 
 /** Error codes for a token that stays invalid however long we wait. */
 export const REFUSED_TOKEN: ReadonlySet<string> = new Set([
@@ -66,8 +66,9 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
 
 const SLACK_OUTCOMES = ["ok", "refused", "rate_limited", "failed"] as const;
 
-/** "refused" means that Slack answered with an error. "failed" means no answer, or an answer that is not from Slack. */
+/** "refused" means that Slack understood the call. "failed" means that Slack failed, gave no answer, or did not answer itself. */
 function outcomeOf({ code, cause }: PortError): (typeof SLACK_OUTCOMES)[number] {
   if (code === "http_429" || code === "ratelimited" || code === "rate_limited") return "rate_limited";
-  return cause instanceof WebAPIPlatformError && code !== "garbled" ? "refused" : "failed";
+  const isFromSlack = cause instanceof WebAPIPlatformError && code !== "garbled";
+  return isFromSlack && !SLACK_FAILED.has(code) ? "refused" : "failed";
 }

@@ -49,8 +49,16 @@ test("each call is counted by its method and outcome", async () => {
     { status: 429, headers: { "retry-after": "1" }, body: "" },
     { status: 503, body: "down" },
     { body: "<html>a proxy</html>" },
+    refusal("internal_error"),
   );
-  for (const method of ["chat.update", "chat.postMessage", "users.info", "users.list", "bots.info"])
+  for (const method of [
+    "chat.update",
+    "chat.postMessage",
+    "users.info",
+    "users.list",
+    "bots.info",
+    "team.info",
+  ])
     await ask(method);
   expect(counted).toEqual([
     "chat.update ok",
@@ -58,6 +66,7 @@ test("each call is counted by its method and outcome", async () => {
     "users.info rate_limited",
     "users.list failed",
     "bots.info failed",
+    "team.info failed",
   ]);
 });
 
@@ -110,10 +119,14 @@ test("a token counts as refused from the first call that says so until one is ac
 
 test("calls count as unanswered from the first that fails without an answer of Slack until Slack answers one, even with a refusal", async () => {
   const down: Says = { status: 503, body: "down" };
-  const slack = await slackThatSays(down, { body: "<html>a proxy</html>" }, refusal("not_in_channel"), down, {
-    status: 429,
-    body: "",
-  });
+  const slack = await slackThatSays(
+    down,
+    { body: "<html>a proxy</html>" },
+    refusal("service_unavailable"),
+    refusal("not_in_channel"),
+    down,
+    { status: 429, body: "" },
+  );
   const ask = async (method: string) => {
     await slack.ask(method);
     slack.pass(1_000);
@@ -121,8 +134,9 @@ test("calls count as unanswered from the first that fails without an answer of S
   };
   expect(await ask("chat.update")).toEqual({ first: 0, newest: 0 });
   expect(await ask("users.info")).toEqual({ first: 0, newest: 1_000 });
+  expect(await ask("users.info")).toEqual({ first: 0, newest: 2_000 });
   expect(await ask("chat.update")).toBeNull();
-  expect(await ask("chat.update")).toEqual({ first: 3_000, newest: 3_000 });
+  expect(await ask("chat.update")).toEqual({ first: 4_000, newest: 4_000 });
   expect(await ask("chat.update")).toBeNull();
 });
 
