@@ -138,8 +138,8 @@ function serviceLostSince(guard: Deps["guard"]): ReturnType<LostSince> {
 type OutagePause = { pass(): Promise<void>; noteRun(run: Run): void };
 
 function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): OutagePause {
-  /** Due while a clock may be stopped for this cause: also after a start, and when a paused run arrives from another replica. */
-  const resuming = createDueWork(true);
+  /** Due while a clock may be stopped for this cause. `noteRun` also sees each run that arrives at a start or from another replica. */
+  const resuming = createDueWork(false);
   /** The beginning of the outage for which all unfinished runs are paused. During it, only requests that open later still need a pause. */
   let pausedSince: number | null = null;
 

@@ -79,6 +79,8 @@ type Entry = {
   /** When the newest such fetch that was applied had begun (monotonic ms). */
   fetchedAt: number;
   failures: number;
+  /** False until the first poll, which comes at any time of the usual wait. Otherwise, all runs of a dead process are polled at once. */
+  hasPolled: boolean;
   isMissing: boolean;
   /** The `fingerprint` of the newest answer, if it changes nothing. Null if the next answer must be applied in any case. */
   knownAnswer: string | null;
@@ -101,6 +103,7 @@ export function createPoller(given: GivenDeps, limits: PollLimits): Poller {
         entry,
         deps.clock.monotonic() + restMs + deps.random() * Math.min(restMs, limits.maxMs),
       );
+    entry.hasPolled = true;
     const failure = await inTurn(deps.watchdog, () => poll(deps, entry, () => stopped));
     deps.metrics.pollsInFlight(queue.busy);
     const next = nextPollAt(deps, entry, limits);
@@ -161,6 +164,7 @@ const newEntry = (key: RunKey, id: RunId): Entry => ({
   fetchAt: null,
   fetchedAt: 0,
   failures: 0,
+  hasPolled: false,
   isMissing: false,
   knownAnswer: null,
   knownUnder: 0,
@@ -170,7 +174,8 @@ const newEntry = (key: RunKey, id: RunId): Entry => ({
 function nextPollAt({ clock, random }: Deps, entry: Entry, limits: PollLimits): number {
   const now = clock.monotonic();
   const facts = { quietMs: now - entry.quietSince, fails: entry.failures, missing: entry.isMissing };
-  const usual = now + nextPollMs(facts, limits, random());
+  const waitMs = nextPollMs(facts, limits, random());
+  const usual = now + (entry.hasPolled ? waitMs : random() * waitMs);
   if (entry.fetchAt === null || entry.fetchAt <= entry.fetchedAt || entry.failures > 0) return usual;
   return Math.min(usual, Math.max(entry.fetchAt, now + limits.minMs / 2));
 }

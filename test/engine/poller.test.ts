@@ -65,6 +65,22 @@ describe("a run that is quiet", () => {
     },
   );
 
+  test.each([0.1, 0.5, 0.9])(
+    "is polled after a restart at a random time of its usual wait, so that not all runs are polled at once (%d)",
+    async (random) => {
+      const bench = await createBench({}, random);
+      await watched(bench);
+      await bench.clock.pass(HOUR);
+      await bench.restart();
+      const from = bench.clock.monotonic();
+      bench.agents.looks.length = 0;
+      await bench.clock.pass(LIMITS.maxMs);
+      const waitedMs = (bench.agents.looks[0]?.at ?? Infinity) - from;
+      expect(Math.abs(waitedMs - random * LIMITS.maxMs)).toBeLessThan(0.15 * LIMITS.maxMs);
+      expect(gaps(bench).every((gap) => gap > LIMITS.maxMs / 2)).toBe(true);
+    },
+  );
+
   test("is written once, however often it is polled", async () => {
     const bench = await createBench();
     const { id } = await bench.withCard();
