@@ -29,7 +29,7 @@ VOLUME /data
 # bot can read but not change them.
 RUN mkdir node_modules/.cache && chown node:node node_modules/.cache
 USER node
-RUN node --import=./src/compile-cache.js --max-semi-space-size=4 --preserve-symlinks --disable-sigusr1 src/main.ts; test $? -eq 2
+RUN node --import=./src/compile-cache.js --max-semi-space-size=2 --preserve-symlinks --disable-sigusr1 src/main.ts; test $? -eq 2
 USER root
 RUN chown -R root:root node_modules/.cache && chmod -R a+rX,a-w node_modules/.cache
 USER node
@@ -40,4 +40,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 
 # SIGUSR1 would open a debugger, through which anyone on the machine could read the tokens.
-CMD ["node", "--import=./src/compile-cache.js", "--max-semi-space-size=4", "--preserve-symlinks", "--disable-sigusr1", "src/main.ts"]
+CMD ["node", "--import=./src/compile-cache.js", "--max-semi-space-size=2", "--preserve-symlinks", "--disable-sigusr1", "src/main.ts"]

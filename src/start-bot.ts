@@ -12,7 +12,7 @@ const BAD_CONFIG = 2;
 const STOP_MS = 9_500;
 
 /**
- * V8 collects the old generation once it has grown by 30 percent. Together with a small young generation (--max-semi-space-size=4), this
+ * V8 collects the old generation once it has grown by 30 percent. Together with a small young generation (--max-semi-space-size=2), this
  * keeps the process below 190 MB with ten thousand runs. Without this flag, it needs 100 MB more. The flag is not set on the command line,
  * because V8 would then also collect while modules load, which takes a tenth of the start-up time. V8 reads the flag at each collection.
  */

@@ -128,7 +128,7 @@ test("a start from the cache of compiled modules loads neither Node's TypeScript
 
 test("package.json, the image and the README start it with the same command", () => {
   const command =
-    /--import=\.\/src\/compile-cache\.js --max-semi-space-size=4 --preserve-symlinks --disable-sigusr1 src\/main\.ts/;
+    /--import=\.\/src\/compile-cache\.js --max-semi-space-size=2 --preserve-symlinks --disable-sigusr1 src\/main\.ts/;
   const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
   expect(read("package.json")).toMatch(command);
   expect(read("README.md").replaceAll("\n", " ")).toMatch(command);

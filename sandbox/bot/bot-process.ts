@@ -34,7 +34,7 @@ const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
  * The same options as in `npm start` and the image; another program is started without them. A small young generation keeps the process
  * small. Without a look-up for links, the modules load a fifth faster.
  */
-const FLAGS = ["--max-semi-space-size=4", "--preserve-symlinks", "--disable-sigusr1"];
+const FLAGS = ["--max-semi-space-size=2", "--preserve-symlinks", "--disable-sigusr1"];
 const COMPILE_CACHE = new URL("../../src/compile-cache.js", import.meta.url).href;
 const EXIT_WITH_PARENT = new URL("exit-with-parent.ts", import.meta.url).href;
 const RESUME_WITH_PARENT = fileURLToPath(new URL("resume-with-parent.ts", import.meta.url));
