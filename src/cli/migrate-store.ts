@@ -3,6 +3,7 @@
 import { answerHelp, exitOnSignals, failOnLostOutput } from "../program-options.ts";
 import { auditKeyFile, type AuditKey } from "../adapters/store/audit-key.ts";
 import type { AuditFile } from "../adapters/store/audit-file.ts";
+import { Refused } from "../adapters/store/faults.ts";
 import { type Moved, openSource } from "../adapters/store/move-store.ts";
 import { isServer, shown } from "../adapters/store/database-copy.ts";
 import { type Environment, explainFaults, readAuditConfig } from "../config.ts";
@@ -21,7 +22,7 @@ const TAMPERED = 1;
 const FAILED = 2;
 
 /** The audit is not intact, in the file or in the copy. */
-class Tampered extends TypeError {}
+class Tampered extends Refused {}
 
 answerHelp(USAGE);
 exitOnSignals();

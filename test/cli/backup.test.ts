@@ -294,7 +294,9 @@ describe("no copy is left, and the exit code says why, if", () => {
     const page = bytes.readUInt16BE(16);
     bytes.fill(0xab, ((root?.rootpage ?? 1) - 1) * page, (root?.rootpage ?? 1) * page);
     writeFileSync(file, bytes);
-    expect((await nothingLeft([copy])).code).toBe(2);
+    const { code, err } = await nothingLeft([copy]);
+    expect(code).toBe(2);
+    expect(err).toContain(`cannot use the database ${file}`);
   });
 
   test("there is no key to check signatures with", async () => {

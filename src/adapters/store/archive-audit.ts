@@ -22,7 +22,7 @@ import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import { refuseReplicas } from "./audit-upkeep.ts";
 import { type Database, inBatches, type Trx, write } from "./database.ts";
 import { usedBy } from "./examine-database.ts";
-import { isBusy, unusable } from "./faults.ts";
+import { isBusy, Refused, unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import type { Engine } from "./schema.ts";
 import { isServer, refuseMissing, shown } from "./database-copy.ts";
@@ -99,9 +99,9 @@ async function writeAndProve(
     const digest = await writeArchive(path, content, key);
     return { digest, head: await proveArchive(path, expected) };
   } catch (error) {
-    if (error instanceof TypeError) throw error;
+    if (error instanceof Refused) throw error;
     const says = error instanceof Error ? error.message : String(error);
-    throw new TypeError(
+    throw new Refused(
       `${path} could not be written (${says}), so nothing was removed. Delete the incomplete file before you try again.`,
       { cause: error },
     );
@@ -148,7 +148,7 @@ async function proveArchive(path: string, { audit, key, after, to }: Expected): 
 }
 
 const differs = (path: string, seq: number): Error =>
-  new TypeError(
+  new Refused(
     `${path} differs from the database at entry ${seq}, so nothing was removed. Delete the file and check the disk before you try again.`,
   );
 
@@ -167,7 +167,7 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
   const base = await auditBase(trx);
   const stored = await trx.selectFrom("audit").select("link").where("seq", "=", head.seq).executeTakeFirst();
   if ((await newest(trx))?.key !== key.id || base.mark.seq !== after.seq || stored?.link !== head.link)
-    throw new TypeError(
+    throw new Refused(
       "The audit changed meanwhile, or is signed with another key, so nothing was removed. Run the command again, with a new file.",
     );
   const by = `${userInfo().username} on ${hostname()}`;

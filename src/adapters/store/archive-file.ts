@@ -8,6 +8,7 @@ import { type AuditMark, type ChainedEntry, keyChangeIn } from "../../domain/aud
 import { columnsOf, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { isRecord, type Json, plainJson } from "../../domain/json.ts";
 import type { AuditKey } from "./audit-key.ts";
+import { Refused } from "./faults.ts";
 import { syncFolderOf } from "./sync-folder.ts";
 
 const FORMAT = "countersign archive 1";
@@ -61,7 +62,7 @@ function newFile(path: string): number {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : null;
     if (code !== "EEXIST") throw error;
-    throw new TypeError(`${path} already exists, so nothing was archived. Name another file.`, {
+    throw new Refused(`${path} already exists, so nothing was archived. Name another file.`, {
       cause: error,
     });
   }

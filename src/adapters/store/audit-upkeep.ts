@@ -14,7 +14,7 @@ import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { isServer, liveOwners, refuseMissing, shown } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
-import { isBusy, unusable } from "./faults.ts";
+import { isBusy, Refused, unusable } from "./faults.ts";
 import { type Database, inBatches, read, type Trx, write } from "./database.ts";
 
 // Replaces the key. The old key signs an entry about the change, the new key signs from the next entry on, and every row with an intact seal
@@ -75,7 +75,7 @@ function replaceKey(db: Database, onServer: boolean, keys: Keys, at: number): Pr
 export async function refuseReplicas(trx: Trx): Promise<void> {
   const live = await liveOwners(trx);
   if (live.length > 0)
-    throw new TypeError(
+    throw new Refused(
       `${live.length} ${live.length === 1 ? "process uses" : "processes use"} it, and would sign with the old key: stop all of them first`,
     );
 }
@@ -93,9 +93,9 @@ async function handOver(trx: Trx, { from, to }: Keys, at: number): Promise<Rotat
 }
 
 function refuseToReplace(head: { readonly key: string } | null, { id }: AuditKey): void {
-  if (head === null) throw new TypeError("its audit is empty, so just put the new key in place");
+  if (head === null) throw new Refused("its audit is empty, so just put the new key in place");
   if (head.key !== id)
-    throw new TypeError(`its audit is signed with the key ${head.key}, and the key here is ${id}`);
+    throw new Refused(`its audit is signed with the key ${head.key}, and the key here is ${id}`);
 }
 
 const named = ({ id, publicKey }: AuditKey) => ({ id, publicKey });
@@ -191,12 +191,12 @@ async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Reda
   // Free pages and the log still contain deleted text, so both are rewritten.
   const why = await rewriteFile(db);
   if (why !== null)
-    throw new TypeError(
+    throw new Refused(
       `The text is erased, and audit entry ${redacted.entry} records this. But its bytes are still in the database file, which could not be rewritten (${why}). If a disk is full, make room for a copy of the file, also in the temporary folder. Then run the command again.`,
     );
   const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
   if (rows[0]?.busy !== 0)
-    throw new TypeError(
+    throw new Refused(
       "The text is erased, but another program is reading the database, so the old bytes are still in the write-ahead log. End that program, then run the command again.",
     );
   return redacted;
@@ -207,14 +207,14 @@ async function erase(trx: Trx, key: AuditKey, wanted: Wanted, before: Look): Pro
   await takeAuditLock(trx);
   const head = await newest(trx);
   if (head?.key !== key.id)
-    throw new TypeError(
+    throw new Refused(
       `The audit is signed with the key ${head?.key ?? "(none)"}, and the key here is ${key.id}. Nothing was erased. Put the right key in place.`,
     );
   const kept = trx.selectFrom("audit_texts").select("digest").where("digest", "=", digest);
   if ((await kept.executeTakeFirst()) === undefined) {
     const entry = await erasedBy(trx, digest);
     if (entry !== null) return { entry, runs: 0, again: true };
-    throw new TypeError(
+    throw new Refused(
       "No text is stored under this digest, and no entry says that it was erased. Nothing was changed.",
     );
   }
@@ -222,7 +222,7 @@ async function erase(trx: Trx, key: AuditKey, wanted: Wanted, before: Look): Pro
   const runs = await storedAmong(trx, holders);
   const open = runs.filter(({ finished }) => finished === 0).map((run) => run.key);
   if (open.length > 0)
-    throw new TypeError(
+    throw new Refused(
       `An unfinished run still needs this text (${open.join(", ")}), so nothing was erased. Erase it when the run is over, or after /agent unwatch.`,
     );
   for (const run of runs) await trx.deleteFrom("runs").where("key", "=", run.key).execute();

@@ -55,7 +55,7 @@ export async function backUp(
   }
 }
 
-/** The database itself cannot be read. `cause` says why. */
+/** The database itself cannot be read or is damaged. `cause` says why. */
 class NotRead extends Error {}
 
 function refuseExisting(file: string): void {
@@ -125,11 +125,16 @@ async function examine(
   }
 }
 
+const damaged = (how: string): Error =>
+  new NotRead("", {
+    cause: new Error(`it is damaged (${how}), so nothing was copied; restore an earlier copy`),
+  });
+
 async function refuseDamaged(db: Database): Promise<void> {
   const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check(1)`.execute(db);
-  if (rows[0]?.integrity_check !== "ok") throw new Error("the database is damaged");
+  if (rows[0]?.integrity_check !== "ok") throw damaged("its pages are not consistent");
   const { rows: strays } = await sql`pragma foreign_key_check`.execute(db);
-  if (strays.length > 0) throw new Error("the database is damaged: rows refer to rows that are gone");
+  if (strays.length > 0) throw damaged("rows refer to rows that are gone");
 }
 
 /**

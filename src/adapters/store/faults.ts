@@ -93,9 +93,12 @@ const DRIVER_FAULTS: readonly (readonly [RegExp, Fault])[] = [
   [/does not support SSL connections/, { code: "store_untrusted", words: "the server offers no TLS" }],
 ];
 
+/** Ends a transaction on purpose. Its message says why, in one line for the operator. */
+export class Refused extends Error {}
+
 /** Converts a failure to a PortError. `applied` is "maybe" only if the commit itself failed. Returns this program's own errors unchanged. */
 export function failed(error: unknown, applied: "no" | "maybe"): Error {
-  if (error instanceof PortError || error instanceof TypeError) return error;
+  if (error instanceof PortError || error instanceof Refused || error instanceof TypeError) return error;
   const { code, words } = faultOf(error);
   return new PortError(`the database failed: ${words}`, { applied, retry: "later", code, cause: error });
 }

@@ -4,7 +4,7 @@
 import { newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, readAudit } from "./audit-file.ts";
 import { copyAndHold, type DatabaseCopy } from "./examine-database.ts";
-import { unusable } from "./faults.ts";
+import { Refused, unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { migrate } from "./schema.ts";
 import { shown } from "./database-copy.ts";
@@ -92,11 +92,11 @@ async function move(
   if (there !== null && there.link === here?.link) return "already";
   for (const table of MOVED)
     if ((await count(trx, table)) > 0)
-      throw new TypeError(`it is not empty: it holds an installation, or part of one (${table})`);
+      throw new Refused(`it is not empty: it holds an installation, or part of one (${table})`);
   const moved: { [table: string]: number } = {};
   for (const table of MOVED) {
     moved[table] = await copyRows(from, trx, table);
-    if ((await count(trx, table)) !== moved[table]) throw new TypeError(`rows of ${table} are missing there`);
+    if ((await count(trx, table)) !== moved[table]) throw new Refused(`rows of ${table} are missing there`);
   }
   await check(await readAudit({ db: trx, engine: POSTGRES, close: () => Promise.resolve() }));
   return moved as Moved;
