@@ -128,6 +128,9 @@ export const isBusy = (error: unknown): boolean => faultOf(error).code === "stor
 /** The server is down, or not up yet. */
 export const isAway = (error: unknown): boolean => faultOf(error).code === "store_down";
 
+/** The server or the medium takes no writes. */
+export const isReadOnly = (error: unknown): boolean => faultOf(error).code === "store_readonly";
+
 /** The transaction could not be serialized, was the victim of a deadlock, or lost a race for a unique key. */
 const COLLISIONS: readonly string[] = ["40001", "40P01", "23505"];
 

@@ -8,7 +8,7 @@ import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import { setTimeout as pause } from "node:timers/promises";
 import { Kysely, sql, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
 import type { ClientConfig, Pool, PoolClient, types } from "pg";
-import { isAway } from "./faults.ts";
+import { isAway, isReadOnly } from "./faults.ts";
 import type { Engine } from "./schema.ts";
 import type { Database, Tables } from "./database.ts";
 
@@ -174,7 +174,8 @@ function escaped(value: unknown): unknown {
 const unescaped = (value: string): string =>
   value.replaceAll(`${SUBSTITUTE}0`, "\0").replaceAll(`${SUBSTITUTE}1`, SUBSTITUTE);
 
-// Adapts the pool for Kysely: each statement has a time limit, and a connection that broke or answered too late is not reused.
+// Adapts the pool for Kysely: each statement has a time limit, and a connection that broke, answered too late or takes no writes
+// is not reused.
 
 function adapted(pool: Pool, limits: Limits): PostgresPool {
   return {
@@ -209,7 +210,8 @@ function adaptedTo(client: PoolClient, limits: Limits): PostgresPoolClient {
       const answer = client.query(text, parameters.map(escaped));
       return last(await inTime(answer, limits.answerMs));
     } catch (error) {
-      if (error instanceof TooLate) broken = error;
+      // A server that takes no writes may be a demoted primary. A new connection goes where the address leads now.
+      if (error instanceof Error && (error instanceof TooLate || isReadOnly(error))) broken = error;
       throw withoutValues(error);
     }
   };

@@ -1,5 +1,5 @@
-// A primary with a synchronous standby. The primary dies, the standby takes over, and the address leads to it:
-// nothing that the store has acknowledged is lost.
+// A primary with a standby, and an address that leads to one of them. If the primary dies and the standby takes over, nothing that the
+// store has acknowledged is lost. If the address leads to the standby for a while, the store is not tied to it.
 
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,13 +9,37 @@ import { examineServer } from "#src/adapters/store/examine-server.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import type { RunKey } from "#src/domain/ids.ts";
 import { PortError } from "#src/ports.ts";
-import { startPostgres } from "../../make/postgres.ts";
+import type { Store } from "#src/ports/store.ts";
+import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
 import { anAuditEntry, aRun } from "../../make/run.ts";
 
 const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
 const WRITERS = 4;
 const BEFORE = 100;
 const AFTER = 50;
+/** Ends the connections of all clients. The standby's is not to a database. */
+const CUT_ALL =
+  "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+
+/** A folder for the host in a URL. It leads to one server, and then to another. */
+function anAddressOf(server: PostgresServer) {
+  const places = mkdtempSync(join(tmpdir(), "address-"));
+  onTestFinished(() => rmSync(places, { recursive: true }));
+  const address = join(places, "db");
+  symlinkSync(server.folder, address);
+  const leadTo = ({ folder }: PostgresServer): void => {
+    rmSync(address);
+    symlinkSync(folder, address);
+  };
+  return { address, leadTo };
+}
+
+async function aStoreAt(address: string, url: string): Promise<Store> {
+  const there = url.replace(/host=.*/, `host=${address}`);
+  const store = await openStore({ url: there, owner: "test", auditKey: AUDIT_KEY });
+  onTestFinished(() => store.close());
+  return store;
+}
 
 test("a standby that takes over has every run and every entry that was acknowledged, and one chain", async () => {
   const primary = await startPostgres();
@@ -26,16 +50,8 @@ test("a standby that takes over has every run and every entry that was acknowled
   await primary.run(url, "alter system set synchronous_standby_names = '*'");
   await primary.run(url, "select pg_reload_conf()");
 
-  const places = mkdtempSync(join(tmpdir(), "address-"));
-  onTestFinished(() => rmSync(places, { recursive: true }));
-  const address = join(places, "db");
-  symlinkSync(primary.folder, address);
-  const store = await openStore({
-    url: url.replace(/host=.*/, `host=${address}`),
-    owner: "test",
-    auditKey: AUDIT_KEY,
-  });
-  onTestFinished(() => store.close());
+  const { leadTo, address } = anAddressOf(primary);
+  const store = await aStoreAt(address, url);
 
   const acknowledged: RunKey[] = [];
   let wanted = Infinity;
@@ -59,8 +75,7 @@ test("a standby that takes over has every run and every entry that was acknowled
   expect(state).toBe("sync");
   await primary.kill();
   await standby.promote();
-  rmSync(address);
-  symlinkSync(standby.folder, address);
+  leadTo(standby);
   wanted = acknowledged.length + AFTER;
   await writers;
 
@@ -69,6 +84,23 @@ test("a standby that takes over has every run and every entry that was acknowled
   expect(lost).toEqual([]);
   expect((await store.auditHead())?.seq).toBeGreaterThanOrEqual(acknowledged.length);
   expect(await store.walkAudit()).toBeNull();
+});
+
+test("a store whose connections lead to a standby writes again as soon as the address leads to the primary", async () => {
+  const primary = await startPostgres();
+  onTestFinished(() => primary.stop());
+  const url = await primary.database();
+  const { leadTo, address } = anAddressOf(primary);
+  const store = await aStoreAt(address, url);
+  const standby = await startPostgres({ standbyOf: primary });
+  onTestFinished(() => standby.stop());
+  leadTo(standby);
+  await primary.run(url, CUT_ALL);
+  // Until the store notices that its connection was cut, a check fails for that reason.
+  const check = (): Promise<unknown> => store.ping().catch(({ code }: PortError) => code);
+  await expect.poll(check).toBe("store_readonly");
+  leadTo(primary);
+  await store.ping();
 });
 
 test("a primary that does not wait for its standby is found", async () => {
