@@ -117,13 +117,13 @@ async function save(
 }
 
 /**
- * The holder of a run after this process saves it. This process stays the holder, or becomes the holder if it reopens a finished run of a
- * shard that it holds. Otherwise the holder of the shard must claim the run.
+ * The holder of a run after this process saves it. This process stays the holder of an unfinished run, and is the holder of a finished one
+ * if it holds the shard: a finished run keeps its holder when the shard moves. Otherwise the holder of the shard must claim the run.
  */
 function nextHolder(eb: ExpressionBuilder<Tables, "runs">, owner: string) {
   return eb
     .case()
-    .when("holder", "=", owner)
+    .when(eb.and([eb("finished", "=", 0), eb("holder", "=", owner)]))
     .then(owner)
     .when(eb.and([eb("finished", "=", 1), holdsShard(eb, owner, eb.ref("runs.shard"))]))
     .then(owner)

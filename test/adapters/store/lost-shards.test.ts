@@ -101,3 +101,14 @@ test("a run that names a process which has lost its shard is claimed by the one 
   await ben.renew(LATER, LEASE_MS);
   expect((await ben.claim(10)).map(({ run: { key } }) => key)).toEqual([run.key]);
 });
+
+test("a finished run that is reopened by a process which has lost its shard is claimed by the one that holds the shard", async () => {
+  const { ann, ben } = await twoProcesses();
+  await ann.renew(NOON, LEASE_MS);
+  const run = aRun();
+  await ann.insert(run, {});
+  await ann.save({ run, revision: 1 }, run, { finished: true });
+  await ben.renew(NOON + LEASE_MS, LEASE_MS);
+  expect(await ann.save({ run, revision: 2 }, run, { finished: false })).toBe("passed-on");
+  expect((await ben.claim(10)).map(({ run: { key } }) => key)).toEqual([run.key]);
+});
