@@ -88,12 +88,15 @@ export function holdsShard(
   );
 }
 
+/** A literal, as in the partial indexes. */
+const UNFINISHED = sql.lit<0>(0);
+
 async function claimRuns(trx: Trx, owner: string, limit: number) {
   const ownShards = trx.selectFrom("shards").select("id").where("holder", "=", owner);
   const free = trx
     .selectFrom("runs")
     .select("key")
-    .where("finished", "=", sql.lit(0)) // a literal, as in the index
+    .where("finished", "=", UNFINISHED)
     .where("holder", "is", null)
     .where("shard", "in", ownShards)
     .limit(limit);
@@ -254,7 +257,9 @@ async function beginLease(trx: Trx, owner: string, now: Expression<number>, leas
     .execute();
 }
 
+/** Leaves finished runs alone: there may be very many, and nobody claims them. */
 async function releaseAll(trx: Trx, owner: string): Promise<void> {
-  await trx.updateTable("runs").set({ holder: null }).where("holder", "=", owner).execute();
+  const unfinished = trx.updateTable("runs").where("finished", "=", UNFINISHED);
+  await unfinished.set({ holder: null }).where("holder", "=", owner).execute();
   await trx.updateTable("shards").set({ holder: null }).where("holder", "=", owner).execute();
 }

@@ -1,5 +1,6 @@
 // Two processes on one database: what one does while the other reads a run, or after it has lost the shard of a run.
 
+import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
 import { createFindRuns } from "#src/adapters/store/find-runs.ts";
@@ -111,4 +112,20 @@ test("a finished run that is reopened by a process which has lost its shard is c
   await ben.renew(NOON + LEASE_MS, LEASE_MS);
   expect(await ann.save({ run, revision: 2 }, run, { finished: false })).toBe("passed-on");
   expect((await ben.claim(10)).map(({ run: { key } }) => key)).toEqual([run.key]);
+});
+
+test("neither a lapsed lease nor the end of a process writes the finished runs that it held", async () => {
+  const { db, ann } = await twoProcesses();
+  await ann.renew(NOON, LEASE_MS);
+  const [over, going] = [aRun(), aRun()];
+  for (const run of [over, going]) await ann.insert(run, {});
+  await ann.save({ run: over, revision: 1 }, over, { finished: true });
+  await sql`create trigger kept before update on runs when old.finished = 1 begin select raise(abort, 'written'); end`.execute(
+    db,
+  );
+  await ann.renew(NOON + LEASE_MS, LEASE_MS);
+  expect((await ann.claim(10)).map(({ run: { key } }) => key)).toEqual([going.key]);
+  await ann.release();
+  const held = db.selectFrom("runs").select("key").where("holder", "is not", null);
+  expect(await held.execute()).toEqual([{ key: over.key }]);
 });
