@@ -10,7 +10,7 @@ import type { Clock } from "./clock.ts";
 export type LateCommits = {
   /** For a run whose insert was not answered: if a look finds the run stored, this process follows it. */
   readonly followIfStored: (key: RunKey) => void;
-  /** Settles as `saving` does. If the answer to its commit was lost, the run is reconciled again, several times. */
+  /** Settles as `saving` does. If the answer to its commit was lost, this process follows the run as it is at each of several looks. */
   readonly watched: <Result>(key: RunKey, saving: Promise<Result>) => Promise<Result>;
   readonly forget: (key: RunKey) => void;
   /** Begins no more looks and waits at most `ms` for those in progress. */
@@ -23,17 +23,14 @@ type Deps = {
   readonly log: Pick<EventLog, "error">;
 };
 
-/** The parts of the engine that this needs. `wake` reconciles the run, and never rejects. */
-type Engine = {
-  readonly resume: (stored: StoredRun) => Promise<void>;
-  readonly wake: (key: RunKey) => Promise<void>;
-};
+/** The part of the engine that this needs. It leaves a run alone that belongs to another process. */
+type Engine = { readonly resume: (stored: StoredRun) => Promise<void> };
 
 /** The wait before each look (ms). The longest covers a server that held the commit back, for example for its standby. */
 const WAITS_MS = [1_000, 5_000, 30_000, 120_000] as const;
 const [REPEAT_MS] = WAITS_MS;
 
-export function createLateCommits({ store, clock, log }: Deps, { resume, wake }: Engine): LateCommits {
+export function createLateCommits({ store, clock, log }: Deps, { resume }: Engine): LateCommits {
   const { lookLater, forget, stop } = createLooks(clock, log);
 
   async function followed(key: RunKey): Promise<boolean> {
@@ -49,7 +46,7 @@ export function createLateCommits({ store, clock, log }: Deps, { resume, wake }:
         return await saving;
       } catch (error) {
         if (error instanceof PortError && error.applied === "maybe")
-          lookLater(key, () => wake(key).then(() => false));
+          lookLater(key, () => followed(key).then(() => false));
         throw error;
       }
     },

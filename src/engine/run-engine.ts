@@ -72,7 +72,7 @@ export function createRunEngine(deps: Deps): RunEngine {
   const wakeNow = wakeAfter(() => Promise.resolve());
   const wakeOnTime = wakeAfter(time.makeUp);
   const reconcileAfter: ReconcileAfter = (key, afterMs) => delayed.run(key, afterMs, () => wakeOnTime(key));
-  const late = createLateCommits(deps, { resume: (stored) => resume(stored), wake: wakeNow });
+  const late = createLateCommits(deps, { resume: (stored) => resume(stored) });
   shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key), late.forget(key)));
 
   const startEffects = retryAfterFault(deps, reconcileAfter, (run) => {

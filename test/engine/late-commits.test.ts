@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createLateCommits } from "#src/engine/late-commits.ts";
 import { createHandClock } from "../make/clock.ts";
 import { failure } from "../make/bot.ts";
-import { aRunKey } from "../make/run.ts";
+import { aRun, aRunKey } from "../make/run.ts";
 
 const lost = () => failure("store_slow", { applied: "maybe" });
 
@@ -11,10 +11,13 @@ test("an answer that gets lost while an earlier look is in progress has looks of
   const looks: number[] = [];
   const inProgress = Promise.withResolvers<void>();
   const { watched } = createLateCommits(
-    { store: { load: () => Promise.resolve(null) }, clock, log: { error: () => undefined } },
     {
-      resume: () => Promise.resolve(),
-      async wake() {
+      store: { load: () => Promise.resolve({ run: aRun(), revision: 1 }) },
+      clock,
+      log: { error: () => undefined },
+    },
+    {
+      async resume() {
         looks.push(clock.monotonic());
         if (looks.length === 3) await inProgress.promise;
       },
@@ -35,8 +38,12 @@ test("an answer that says no is looked for no more", async () => {
   const clock = createHandClock();
   let looks = 0;
   const { watched } = createLateCommits(
-    { store: { load: () => Promise.resolve(null) }, clock, log: { error: () => undefined } },
-    { resume: () => Promise.resolve(), wake: () => Promise.resolve(void (looks += 1)) },
+    {
+      store: { load: () => Promise.resolve({ run: aRun(), revision: 1 }) },
+      clock,
+      log: { error: () => undefined },
+    },
+    { resume: () => Promise.resolve(void (looks += 1)) },
   );
   await expect(watched(aRunKey(), Promise.reject(failure("store_busy")))).rejects.toThrow("store_busy");
   await clock.pass(200_000);

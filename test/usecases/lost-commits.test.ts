@@ -66,20 +66,40 @@ test("a decision that is stored only after its time limit is sent", async () => 
   const { click } = await bench.withCard();
   const opened = await bench.flow.openForm.open(click, "approve");
   if (!opened.ok) throw new Error("refused");
-  const { store } = bench;
-  const usual = { ...store };
-  let commit = (): Promise<unknown> => Promise.reject(new Error("nothing was written"));
-  store.save = (stored, next, facts) => {
-    store.save = (...given) => usual.save(...given);
-    commit = () => usual.save(stored, next, { ...facts, onSaved: () => undefined });
-    return Promise.reject(LOST);
-  };
+  const commit = savesLate(bench);
   const by = { team: TEAM, user: APPROVER };
   await expect(bench.flow.submitDecision(by, opened.value.ticket.nonce, "it is time")).rejects.toBe(LOST);
   await bench.clock.pass(25_000);
   expect(await commit()).toBe("saved");
   await bench.clock.pass(60_000);
   expect(bench.agents.resolved).toHaveLength(1);
+});
+
+test("a finished run that is watched again is followed, though its person was told nothing certain", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  expect((await bench.flow.adoptRun.unwatch(BY, id)).ok).toBe(true);
+  await bench.clock.pass(60_000);
+  await bench.restart();
+  losesSave(bench);
+  await expect(bench.flow.adoptRun.adopt(BY, id)).rejects.toBe(LOST);
+  bench.agents.pending.set(id, ["apr_new"]);
+  await bench.clock.pass(30_000);
+  expect((await bench.run(id)).approvals.map((approval) => approval.id)).toContain("apr_new");
+});
+
+test("a finished run that is watched again is followed, though that is stored only after its time limit", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  expect((await bench.flow.adoptRun.unwatch(BY, id)).ok).toBe(true);
+  await bench.clock.pass(60_000);
+  const commit = savesLate(bench);
+  await expect(bench.flow.adoptRun.adopt(BY, id)).rejects.toBe(LOST);
+  await bench.clock.pass(25_000);
+  expect(await commit()).toBe("saved");
+  bench.agents.pending.set(id, ["apr_new"]);
+  await bench.clock.pass(60_000);
+  expect((await bench.run(id)).approvals.map((approval) => approval.id)).toContain("apr_new");
 });
 
 test("a run that was stored is started, and its requester is told so, though it cannot be read at once", async () => {
@@ -134,6 +154,18 @@ function losesSave({ store }: Bench, meanwhile = (): void => undefined): void {
     await usual.save(stored, next, facts);
     throw LOST;
   };
+}
+
+/** The next save gets no answer. It is stored when the returned function is called. */
+function savesLate({ store }: Bench): () => Promise<unknown> {
+  const usual = { ...store };
+  let commit = (): Promise<unknown> => Promise.reject(new Error("nothing was written"));
+  store.save = (stored, next, facts) => {
+    store.save = (...given) => usual.save(...given);
+    commit = () => usual.save(stored, next, { ...facts, onSaved: () => undefined });
+    return Promise.reject(LOST);
+  };
+  return () => commit();
 }
 
 /** The next load fails. */
