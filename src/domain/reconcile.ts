@@ -76,8 +76,10 @@ export function reconcile(run: Run, now: number): Plan {
 }
 
 /** Returns whether the run will never need an effect, a wait or a fetch again. */
-export function isFinished(run: Run, now: number): boolean {
-  const plan = reconcile(run, now);
+export const isFinished = (run: Run, now: number): boolean => isFinishedWith(run, reconcile(run, now));
+
+/** Like `isFinished`, for the run's plan of this moment. */
+export function isFinishedWith(run: Run, plan: Plan): boolean {
   const hasWork = plan.effects.length > 0 || plan.wakeAt !== null || plan.fetchAt !== null;
   const awaitsRequester = run.creation.type === "unknown" && run.creation.again === "asked";
   return !hasWork && !awaitsRequester && !isWatched(run) && !awaitsOutcomeOrEnd(run);

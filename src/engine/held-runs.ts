@@ -1,4 +1,4 @@
-// The runs that this process holds. The lease keeper says which shards the process holds, and so which runs.
+// The unfinished runs that this process holds. The lease keeper says which shards the process holds, and so which runs.
 
 import { type RunKey, shardOf } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
@@ -15,6 +15,7 @@ export type HeldRuns = HeldShards & {
   /** Adds the run to the held ones. Returns false, and adds nothing, if another process holds its shard. */
   readonly holdRun: (run: Run) => boolean;
   readonly holdsRun: (run: Run) => boolean;
+  readonly dropRun: (key: RunKey) => void;
 };
 
 export function createHeldRuns(): HeldRuns {
@@ -40,5 +41,5 @@ export function createHeldRuns(): HeldRuns {
   }
 
   const onDrop: HeldRuns["onDrop"] = (listener) => void listeners.push(listener);
-  return { holdRun, holdsRun: ({ key }) => shards.has(key), setHeldShards, holdsShard, onDrop };
+  return { holdRun, holdsRun: ({ key }) => shards.has(key), dropRun, setHeldShards, holdsShard, onDrop };
 }

@@ -12,7 +12,6 @@ export type LateCommits = {
   readonly followIfStored: (key: RunKey) => void;
   /** Settles as `saving` does. If the answer to its commit was lost, this process follows the run as it is at each of several looks. */
   readonly watched: <Result>(key: RunKey, saving: Promise<Result>) => Promise<Result>;
-  readonly forget: (key: RunKey) => void;
   /** Begins no more looks and waits at most `ms` for those in progress. */
   readonly stop: (ms: number) => Promise<void>;
 };
@@ -31,7 +30,7 @@ const WAITS_MS = [1_000, 5_000, 30_000, 120_000] as const;
 const [REPEAT_MS] = WAITS_MS;
 
 export function createLateCommits({ store, clock, log }: Deps, { resume }: Engine): LateCommits {
-  const { lookLater, forget, stop } = createLooks(clock, log);
+  const { lookLater, stop } = createLooks(clock, log);
 
   async function followed(key: RunKey): Promise<boolean> {
     const stored = await store.load(key);
@@ -50,7 +49,6 @@ export function createLateCommits({ store, clock, log }: Deps, { resume }: Engin
         throw error;
       }
     },
-    forget,
     stop,
   };
 }
@@ -85,10 +83,5 @@ function createLooks(clock: Clock, log: Deps["log"]) {
     }
   }
 
-  function forget(key: RunKey): void {
-    series.delete(key);
-    delayed.cancel(key);
-  }
-
-  return { lookLater, forget, stop: async (ms: number) => delayed.stop(ms) };
+  return { lookLater, stop: async (ms: number) => delayed.stop(ms) };
 }

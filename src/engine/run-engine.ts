@@ -16,7 +16,7 @@ import { applyPolicy } from "../domain/applied-rule.ts";
 import { expire, withdrawSurplusVotes } from "../domain/decide.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { applyFollowUp } from "../domain/follow-up-due.ts";
-import { isFinished, type Plan, reconcile } from "../domain/reconcile.ts";
+import { isFinished, isFinishedWith, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
 import { shownChars } from "../domain/text/request-text.ts";
 import type { EventLog } from "../ports.ts";
@@ -65,7 +65,7 @@ export function createRunEngine(deps: Deps): RunEngine {
   const delayed = createDelayedWork(clock);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const marks = createMarkSettling(deps);
-  const { holdRun, holdsRun, ...shards } = createHeldRuns();
+  const { holdRun, holdsRun, dropRun, ...shards } = createHeldRuns();
   const wakeAfter = (ready: () => Promise<void>) => (key: RunKey) =>
     wake({ ...deps, ready }, change, key, reconcileAfter);
   // Does not wait for the gap to be made up for, because the claiming of runs waits for this.
@@ -73,7 +73,7 @@ export function createRunEngine(deps: Deps): RunEngine {
   const wakeOnTime = wakeAfter(time.makeUp);
   const reconcileAfter: ReconcileAfter = (key, afterMs) => delayed.run(key, afterMs, () => wakeOnTime(key));
   const late = createLateCommits(deps, { resume: (stored) => resume(stored) });
-  shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key), late.forget(key)));
+  shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key)));
 
   const startEffects = retryAfterFault(deps, reconcileAfter, (run) => {
     delayed.cancel(run.key);
@@ -83,6 +83,8 @@ export function createRunEngine(deps: Deps): RunEngine {
     const wakeAt = marks.hasStray(run) ? clock.monotonic() + AFTER_FAILURE_MS : plan.wakeAt;
     if (wakeAt !== null) reconcileAfter(run.key, wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
+    // Nothing is due any more, and no mark awaits its outcome. A save that reopens the run holds it again.
+    if (isFinishedWith(run, plan)) dropRun(run.key);
   });
 
   const transact: Transact = async (key, apply, { mustHold = true } = {}) => {

@@ -1,14 +1,15 @@
 // Only the process that holds a run changes it, unless the caller does not require that.
 
 import { expect, onTestFinished, test } from "vitest";
-import { type Run } from "#src/domain/run.ts";
+import { REFUSED_TRIES } from "#src/domain/posted-message.ts";
+import { OPENING, type Run } from "#src/domain/run.ts";
 import { createRunEngine } from "#src/engine/run-engine.ts";
 import { SHARDS } from "#src/domain/ids.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import type { Store, StoredRun } from "#src/ports/store.ts";
 import { createHandClock } from "../make/clock.ts";
 import { contextAt } from "../make/history.ts";
-import { aWatchedRun } from "../make/run.ts";
+import { aRun, aWatchedRun } from "../make/run.ts";
 
 const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const EVERY_SHARD = new Set(Array.from({ length: SHARDS }, (_, shard) => shard));
@@ -70,6 +71,29 @@ test("a run that another process has saved is claimed in its newest state, also 
   expect(steps.at(-1)).toBe("theirs");
   expect(await engine.change(run.key, (newest) => newest)).toMatchObject({ input: "theirs" });
   await store.close();
+});
+
+test("a finished run is reconciled a last time and then no longer held, until it is reopened", async () => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  onTestFinished(() => store.close());
+  const engine = anEngine({ store, clock });
+  engine.setHeldShards(EVERY_SHARD);
+  const steps: string[] = [];
+  engine.onPlan(({ creation }) => void steps.push(creation.type === "unknown" ? creation.again : ""));
+  engine.onDrop(() => void steps.push("dropped"));
+  const posts = { [OPENING]: { type: "refused", words: "", retryAt: 0, tries: REFUSED_TRIES } } as const;
+  const answered = (again: "asked" | "left"): Run => ({
+    ...run,
+    creation: { type: "unknown", words: "no answer", at: clock.now(), again },
+  });
+  const run = { ...aRun(), posts };
+  await store.insert(answered("asked"), {});
+  await engine.resume({ run: answered("asked"), revision: 1 });
+  for (const again of ["left", "asked"] as const)
+    await engine.change(run.key, () => answered(again), { mustHold: false });
+  engine.setHeldShards(new Set());
+  expect(steps).toEqual(["asked", "left", "dropped", "asked", "dropped"]);
 });
 
 test("a stop waits for a run that is being reconciled, because the store is closed next", async () => {
