@@ -227,11 +227,10 @@ export function createPolicyFollower(
   let look: Promise<unknown> = Promise.resolve();
 
   async function follow(): Promise<boolean> {
-    const numbers = await store.numbersAfter(cursor, ["policy-loaded"], MAX_LOADED);
-    const last = numbers.at(-1);
-    if (last === undefined) return false;
-    const changed = await holder.adopt(await textOf(store, last.seq));
-    cursor = last.seq;
+    const newest = await newestLoaded(store, cursor);
+    if (newest === cursor) return false;
+    const changed = await holder.adopt(await textOf(store, newest));
+    cursor = newest;
     if (changed)
       log.info({ policy: holder.now().version }, "took over the policy that another replica put into force");
     return changed;
@@ -245,8 +244,16 @@ export function createPolicyFollower(
   };
 }
 
-/** More than any audit has between two look-ups. If there are more, the next look-up sees the rest. */
-const MAX_LOADED = 10_000;
+const BATCH = 1_000;
+
+/** Resolves to the number of the newest entry after `seq` that names a policy, or to `seq` if there is none. */
+async function newestLoaded(store: Audited, seq: number): Promise<number> {
+  for (let last = seq; ;) {
+    const numbers = await store.numbersAfter(last, ["policy-loaded"], BATCH);
+    last = numbers.at(-1)?.seq ?? last;
+    if (numbers.length < BATCH) return last;
+  }
+}
 
 async function textOf(store: Audited, seq: number): Promise<string | null> {
   const proven = await store.provenEntry(seq);

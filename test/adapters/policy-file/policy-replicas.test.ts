@@ -76,3 +76,13 @@ test("a policy that is taken over right before our own commit gives way to it", 
   await follow();
   expect(needs()).toBe(2);
 });
+
+test("a replica that starts puts the newest policy into force, however many were loaded before it", async () => {
+  const { holder, store, loadElsewhere, needs } = await createReplica();
+  const old = await createPolicyHolder(policyFile(wanting(2)).path, log);
+  const entry = policyLoadedEntry(old.loaded(), STAMP);
+  await store.audit(Array.from({ length: 10_000 }, () => entry));
+  await loadElsewhere(3);
+  await createPolicyFollower(holder, store, log)();
+  expect(needs()).toBe(3);
+});
