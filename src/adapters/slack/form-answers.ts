@@ -32,6 +32,7 @@ import {
   WORD_BLOCK,
   WORD_INPUT,
 } from "./names.ts";
+import { unrecordedStart } from "./record-start.ts";
 import { firstFieldOf, savedTaskIn } from "./task-form.ts";
 import { type ChoicePayload, chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
 
@@ -43,14 +44,16 @@ export type SubmitAnswer =
 
 /** Errors beside a field that are not refusals. */
 export const FIELD_ERRORS = {
+  // A form may be submitted again after an answer that got lost, so these do not say that nothing is recorded.
   "decision-not-recorded":
-    "Countersign could not record your decision just now. Nothing was sent. Try again.",
+    "Countersign could not record this press. Press the button again. If an earlier press was not confirmed, it may count: look at the card before you give up.",
   "decision-maybe-recorded":
     "Countersign could not confirm that your decision is recorded. Press the button again: the same decision counts only once.",
   "decisions-maybe-recorded":
     "Countersign could not confirm that all your decisions are recorded. Press the button again: the same decision counts only once.",
   "nothing-chosen": "Choose Approve or Deny for at least one request, or press Cancel.",
-  "run-not-recorded": "Not started: Countersign could not record your task just now. Try again.",
+  "run-not-recorded":
+    "Countersign could not record this press. Press the button again. If an earlier press was not confirmed, its run may start: look for its thread in the channel before you give up.",
   "run-maybe-recorded":
     "Countersign could not confirm that your task is recorded. Press the button again: the same form starts only one run.",
   "not-our-form": "Countersign did not open this form. Open it again with the command.",
@@ -234,10 +237,9 @@ export async function onRunFormSubmit(deps: ListenerDeps, payload: SubmitPayload
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a run");
-    const words = FIELD_ERRORS[`run-${recordedWord(error)}`];
     return errorBlock === null
-      ? notStarted(words, `answer:run-${recordedWord(error)}`)
-      : inField(errorBlock, words);
+      ? notRecorded(error, deps.command)
+      : inField(errorBlock, FIELD_ERRORS[`run-${recordedWord(error)}`]);
   }
 }
 
@@ -253,6 +255,14 @@ const notStarted = (words: string, id: MessageId): SubmitAnswer => ({
   response_action: "update",
   view: messageModal("Not started", words, id),
 });
+
+/** Replaces a form that has no field for an error. It can't be submitted again, so its words are those of a command. */
+function notRecorded(error: PortError, command: string): SubmitAnswer {
+  const heading = error.applied === "maybe" ? "Not confirmed" : "Not started";
+  const { text } = unrecordedStart(error, command);
+  const view = messageModal(heading, text, `answer:run-${recordedWord(error)}`);
+  return { response_action: "update", view };
+}
 
 /** Refusals that the person can fix by choosing another channel. */
 const ABOUT_CHANNEL: ReadonlySet<CommandRefusal["type"]> = new Set([

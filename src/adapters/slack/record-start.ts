@@ -35,10 +35,13 @@ export async function recordRun(
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     log.error({ error }, "could not record a run");
-    const failed = error.applied === "maybe" ? maybeStarted(command) : NOT_STARTED;
+    const failed = unrecordedStart(error, command);
     return typed === undefined ? failed : withTypedRun(failed, command, typed);
   }
 }
+
+export const unrecordedStart = ({ applied }: PortError, command: string): Message =>
+  applied === "maybe" ? maybeStarted(command) : NOT_STARTED;
 
 export const FORM_NOT_OPENED = textAnswer(
   "answer:form-not-opened",
