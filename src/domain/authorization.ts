@@ -29,10 +29,10 @@ export type Person = {
   readonly memberOf?: ReadonlyMap<GroupId | ChannelId, boolean>;
 };
 
-/** `at`: when the service confirmed it (ms since 1970), or null. "counts": the approval still counts, and waits for others. */
+/** `at`: when the service confirmed it (ms), or null. "counts": it counts, and waits for others. "stands": it is held again, in a newer version. */
 export type NoLongerHeld =
   | { readonly type: "sent"; readonly at: number | null }
-  | { readonly type: "due" | "denied" | "counts" };
+  | { readonly type: "due" | "denied" | "counts" | "stands" };
 
 /** An expected "no", with its evidence. The words for each are in `adapters/slack/blocks/refusal-words.ts`. */
 export type Refusal =
@@ -61,7 +61,7 @@ export type Refusal =
   /** Nothing may be approved while the brake is on. Requests can still be denied. */
   | { readonly type: "stopped"; readonly stop: Stop }
   | { readonly type: "frozen"; readonly freeze: Freeze }
-  /** For an undo: the approval is no longer held. `became`: what happened instead. Null if its card shows something else by now. */
+  /** For an undo: that approval is no longer held. `became`: what happened instead. Null if its card shows something else by now. */
   | { readonly type: "too-late"; readonly became: NoLongerHeld | null }
   /** For an undo: someone else gave the approval. */
   | { readonly type: "not-yours" }

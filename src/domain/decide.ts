@@ -218,12 +218,15 @@ export function undo(
 ): Result<Run, Refusal> {
   const approval = findApproval(run, id);
   if (approval === null) return err({ type: "unknown" });
-  const isTheirs = (decision: Decision): boolean =>
-    decision.by?.user === by.user && decision.by.team === by.team;
-  if (approval.version !== version && wasUndone(approval, isTheirs)) return ok(run);
-  if (approval.votes.some(isTheirs)) return err({ type: "too-late", became: { type: "counts" } });
-  if (approval.version !== version) return err({ type: "too-late", became: null });
   const { state } = approval;
+  const isTheirs = (given: Decision): boolean => given.by?.user === by.user && given.by.team === by.team;
+  if (approval.votes.some(isTheirs)) return err({ type: "too-late", became: { type: "counts" } });
+  if (approval.version !== version) {
+    if (wasUndone(approval, isTheirs)) return ok(run);
+    // An approval that the person has given since stands.
+    const isInIt = state.type === "decided" && allVotes(state.decision).some(isTheirs);
+    return err({ type: "too-late", became: isInIt ? noLongerHeld(state, ctx) : null });
+  }
   if (state.type !== "decided" || state.delivery.type !== "held")
     return err({ type: "too-late", became: noLongerHeld(state, ctx) });
   const votes = allVotes(state.decision);
@@ -243,6 +246,7 @@ function noLongerHeld(state: ApprovalState, ctx: Context): NoLongerHeld | null {
   if (decision.verdict === "deny") return { type: "denied" };
   switch (delivery.type) {
     case "held":
+      return { type: "stands" };
     case "recorded":
       return { type: "due" };
     case "retry":
@@ -254,9 +258,9 @@ function noLongerHeld(state: ApprovalState, ctx: Context): NoLongerHeld | null {
   }
 }
 
-function wasUndone({ past }: Approval, isTheirs: (decision: Decision) => boolean): boolean {
+function wasUndone({ state, past }: Approval, isTheirs: (decision: Decision) => boolean): boolean {
   const last = past.at(-1);
-  return last?.cause === "undone" && isTheirs(last.decision);
+  return state.type === "pending" && last?.cause === "undone" && isTheirs(last.decision);
 }
 
 // Expiry of an approval, as its rule requires.

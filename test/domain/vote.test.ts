@@ -267,48 +267,6 @@ describe("a decision that is submitted again", () => {
   });
 });
 
-describe("an undo", () => {
-  const { at, submit, run } = under({ needs: 2, holdMs: 10_000 });
-  const voters = [member(APPROVER)];
-  const held = done(submit(done(submit(run)), { by: member(SECOND), voters }));
-  const { version } = approvalOf(held);
-  const by = (user: UserId) => ({ approval: ID, version, by: { team: TEAM, user } });
-
-  test.for([APPROVER, SECOND])("by one of two (%s) keeps the other's approval", (user) => {
-    const back = done(undo(held, by(user), at()));
-    const other = user === APPROVER ? SECOND : APPROVER;
-    expect(approvalOf(back).votes.map((vote) => vote.by?.user)).toEqual([other]);
-    expect(approvalOf(back).past.map(({ cause, decision }) => [cause, decision.by?.user])).toEqual([
-      ["undone", user],
-    ]);
-    const others = back.notices.flatMap(({ to, says }) => ("cause" in says ? [[to, says.cause]] : []));
-    expect(others).toEqual([[other, "others-needed"]]);
-  });
-
-  test("by the same id in another workspace is refused", () => {
-    const elsewhere = { ...by(APPROVER), by: { team: TeamId("T0ELSEWHERE"), user: APPROVER } };
-    expect(undo(held, elsewhere, at())).toMatchObject({ error: { type: "not-yours" } });
-  });
-
-  test("comes too late if the approval is pending", () => {
-    expect(undo(run, { ...by(APPROVER), version: 1 }, at())).toMatchObject({ error: { type: "too-late" } });
-  });
-
-  test("says that the approval still counts if another person's undo came first", () => {
-    const back = done(undo(held, by(APPROVER), at()));
-    expect(undo(back, by(SECOND), at())).toMatchObject({
-      error: { type: "too-late", became: { type: "counts" } },
-    });
-  });
-
-  test("comes too late if the approval changed, and is unknown if the approval does not exist", () => {
-    const changed = replaceApproval(held, { ...approvalOf(held), version: version + 1 });
-    expect(undo(changed, by(APPROVER), at())).toMatchObject({ error: { type: "too-late" } });
-    const other = { ...by(APPROVER), approval: ApprovalId("apr_9") };
-    expect(undo(held, other, at())).toMatchObject({ error: { type: "unknown" } });
-  });
-});
-
 test("people whose earlier approval no longer counts are notified, once each and with the reason", () => {
   const { submit, run } = under({ needs: 2 });
   const one = done(submit(run));

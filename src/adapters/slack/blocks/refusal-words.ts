@@ -157,7 +157,9 @@ function tooLateWords(became: NoLongerHeld | null): string {
     case "denied":
       return "It was denied before it was sent, so there is nothing to undo.";
     case "counts":
-      return "Nothing was sent: another approver took their approval back, so the request waits for others. Yours still counts. To stop the request, deny it.";
+      return "Nothing was sent: the request waits for others to approve it too. Your approval counts. To stop the request, deny it.";
+    case "stands":
+      return "Nothing was taken back: after this was shown to you, your approval was put on hold again. It will be sent unless you take it back: press Undo on the card as it is now.";
     case "due":
       return "The hold is over, so it can't be undone any more. The card says what becomes of it.";
     case "sent":
@@ -222,8 +224,8 @@ const TITLES = {
 /** The title of the window that shows a refusal. It says what the person cannot do, or what happened. */
 export function refusalTitle(refusal: Refusal): string {
   if (refusal.type === "not-claimer" && refusal.by === null) return "No one is looking at it";
-  if (refusal.type === "too-late" && refusal.became?.type === "counts") return "Not undone";
-  return TITLES[refusal.type];
+  const stands = refusal.type === "too-late" && ["counts", "stands"].includes(refusal.became?.type ?? "");
+  return stands ? "Not undone" : TITLES[refusal.type];
 }
 
 /** The words for an error beside a field. Slack draws no markup there, so no one is mentioned. */

@@ -68,6 +68,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
     { type: "too-late", became: { type: "due" } },
     { type: "too-late", became: { type: "denied" } },
     { type: "too-late", became: { type: "counts" } },
+    { type: "too-late", became: { type: "stands" } },
     { type: "too-late", became: null },
   ],
   "not-yours": [{ type: "not-yours" }],
