@@ -168,15 +168,27 @@ export function liftStop(run: Run, by: UserId, { now }: Context): Run {
 export function refusalToStop(person: Person, run: Run, ctx: PolicyNow): Refusal | null {
   const isRequester = person.user === run.requester && person.team === run.team;
   if (isRequester && person.kind === "member" && person.seesChannel) return null;
-  return refusalToLift(person, run, ctx);
+  return refusalByAll(run, ctx, (rule) => refusalToDecide(person, run, rule));
 }
 
-/** Returns null if the person may lift the stop, which is everyone who may decide any of the run's requests. */
+/**
+ * Returns null if the person may lift the stop: everyone may who may decide any of the run's requests, except those who may have asked for
+ * the run. No rule makes an exception for them.
+ */
 export function refusalToLift(person: Person, run: Run, ctx: PolicyNow): Refusal | null {
-  const refusals = rulesFor(run, ctx).map((rule) => refusalToDecide(person, run, rule));
+  return refusalByAll(run, ctx, (rule) => refusalToDecide(person, run, { ...rule, selfApproval: false }));
+}
+
+/** Returns null if one of the run's rules refuses nothing. */
+function refusalByAll(
+  run: Run,
+  ctx: PolicyNow,
+  refusalUnder: (rule: Rule) => Refusal | null,
+): Refusal | null {
+  const refusals = rulesFor(run, ctx).map(refusalUnder);
   if (refusals.includes(null)) return null;
   const inDoubt = run.approvals.flatMap((approval) => rulesInDoubt(ctx, run, approval));
-  if (inDoubt.some((rule) => refusalToDecide(person, run, rule) === null))
+  if (inDoubt.some((rule) => refusalUnder(rule) === null))
     return { type: "unverified", requester: run.requester };
   return refusals.find((refusal) => refusal?.type === "unverified") ?? refusals[0] ?? { type: "unknown" };
 }

@@ -207,6 +207,18 @@ describe("a stopped run", () => {
     expect(await kinds(bench)).toEqual(["stopped", "refused lift requester", "stop-lifted"]);
   });
 
+  test("stays stopped if its requester presses, even under a rule that lets them approve", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ selfApproval: true });
+    const { id } = await bench.withCard();
+    const run = await bench.run(id);
+    await bench.flow.stopRun.stop(press(run, APPROVER));
+    expect(await bench.flow.stopRun.lift(press(run, REQUESTER))).toMatchObject({
+      error: { refusal: { type: "requester" } },
+    });
+    expect((await bench.run(id)).stop).not.toHaveProperty("lifted");
+  });
+
   test("does not repeat a denial that the service refused, but a person may deny", async () => {
     const bench = await createBench();
     bench.agents.answer = () => Promise.resolve({ type: "refused", words: "HTTP 409", code: "http_409" });

@@ -16,7 +16,7 @@ const BRAKE = {
   },
   lift: {
     title: "You can't lift this stop",
-    who: "Only people who may decide one of this run's requests can lift its stop.",
+    who: "Only people who may decide one of this run's requests can lift its stop, and not the person who asked for the run.",
     stays: "The run stays stopped.",
     over: {
       heading: "The stop is over",
