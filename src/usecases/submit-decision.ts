@@ -5,7 +5,6 @@ import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/e
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
-import { votersOf } from "../domain/approval-transitions.ts";
 import { decide, type Submission, undo } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
@@ -15,13 +14,13 @@ import { findApproval, type Run, runId } from "../domain/run.ts";
 import {
   type PersonQuery,
   lookUp,
-  lookUpAll,
   lookUpRequester,
   observeFetched,
   SUBMIT_AGE_MS,
 } from "../engine/fresh-facts.ts";
 import { type FetchedRun, PortError } from "../ports.ts";
 import type { FormTicket } from "../ports/store.ts";
+import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
 import { type Click, findCard, type Submitter } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
@@ -71,11 +70,10 @@ async function submit(
     return refused(deps, { refusal, run }, by, details);
   }
   const { sets, policy } = membershipsAndRule(deps, run, ticket);
-  const query = { sets, maxAgeMs: SUBMIT_AGE_MS };
   const [person, fetched, voters, requesterGroups] = await Promise.all([
-    lookUp(deps, run, { ...query, user: by.user }),
+    lookUp(deps, run, { sets, maxAgeMs: SUBMIT_AGE_MS, user: by.user }),
     fetchBriefly(deps, run),
-    lookUpVoters(deps, run, ticket, query),
+    lookUpVoters(deps, run, ticket),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
   if ("type" in person)
@@ -102,17 +100,6 @@ export async function formOf(
     ticket.asks === undefined &&
     (ticket.bundle ?? null) === bundle;
   return isForm && ticket.team === by.team && ticket.user === by.user ? ticket : { type: "unknown" };
-}
-
-/** Looks up the earlier approvers again, because their votes count only while they may still decide. */
-export function lookUpVoters(
-  deps: DecideDeps,
-  run: Run,
-  { approval, verdict }: FormTicket,
-  query: Pick<PersonQuery, "sets" | "maxAgeMs">,
-): Promise<Person[]> {
-  const votes = verdict === "deny" ? [] : (findApproval(run, approval)?.votes ?? []);
-  return lookUpAll(deps, run, { ...query, users: votersOf(votes) });
 }
 
 /**
@@ -148,18 +135,22 @@ export async function fetchBriefly({ agents }: DecideDeps, run: Run): Promise<Fe
 export type Submitted = Typed & {
   readonly person: Person;
   readonly fetched: FetchedRun | null;
-  readonly voters: readonly Person[];
+  readonly voters: Voters;
   /** The requester's groups. Null if no rule depends on them. */
   readonly requesterGroups: Awaited<ReturnType<typeof lookUpRequester>>;
 };
 
-/** Stores the decision. The engine then reconciles the run (see `Transact`), which sends the decision when it is due. */
+/**
+ * Stores the decision. The engine then reconciles the run (see `Transact`), which sends the decision when it is due. If someone else has
+ * approved since the look-up, the first try stores nothing, and the second one is the last.
+ */
 async function commit(
   deps: DecideDeps,
   ticket: FormTicket,
   submitted: Submitted,
+  isLastTry = false,
 ): Promise<Result<Recorded, RefusedAttempt>> {
-  const after = await deps.engine.transact<Result<Run, Refusal>>(
+  const after = await deps.engine.transact<Result<Run, Refusal> | null>(
     ticket.run,
     (stored) => {
       const ctx = deps.context();
@@ -170,6 +161,8 @@ async function commit(
       );
       const value = decide(newest, submissionOf(ticket, submitted), ctx);
       if (value.ok && value.value === newest) return { run: newest, value };
+      const refusal = value.ok ? null : value.error;
+      if (!isLastTry && restsOnNewVote(refusal, submitted.voters)) return { run: stored, value: null };
       const { policy } = membershipsAndRule(deps, newest, ticket);
       const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, value);
       const audit = [{ ...entry, policy }];
@@ -178,6 +171,10 @@ async function commit(
     { mustHold: false },
   );
   if (after === null) return noSuchRun(deps, ticket, submitted);
+  if (after.value === null) {
+    const voters = await lookUpNewVoters(deps, after.run, ticket, submitted.voters);
+    return commit(deps, ticket, { ...submitted, voters }, true);
+  }
   if (after.value.ok) return ok({ run: after.run, approval: ticket.approval });
   deps.metrics.refusal(after.value.error.type);
   return err({ refusal: after.value.error, run: after.run });
@@ -197,7 +194,8 @@ export function submissionOf(
   { approval, version, verdict, saw }: FormTicket,
   { person, reason, word, voters }: Pick<Submitted, "person" | "reason" | "word" | "voters">,
 ): Submission {
-  return { approval, version, digest: saw.digest, was: saw, verdict, reason, word, by: person, voters };
+  const seen = { approval, version, digest: saw.digest, was: saw };
+  return { ...seen, verdict, reason, word, by: person, voters: voters.people };
 }
 
 type Entered = {

@@ -12,6 +12,7 @@ import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
+import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
 import type { Submitter } from "./open-form.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MAX_TOGETHER } from "./review.ts";
@@ -19,7 +20,6 @@ import {
   entryOf,
   fetchBriefly,
   formOf,
-  lookUpVoters,
   membershipsAndRule,
   submissionOf,
   type Submitted,
@@ -136,10 +136,9 @@ async function reasonFault(deps: DecideDeps, by: Submitter, byRun: ByRun): Promi
 type Facts = {
   readonly chosen: Chosen;
   readonly person: Person | Refusal;
-  readonly voters: readonly Person[];
+  readonly voters: Voters;
 };
 
-/** Commits all decisions of one run in one transaction. */
 async function commitRun(
   deps: DecideDeps,
   by: Submitter,
@@ -153,16 +152,43 @@ async function commitRun(
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
     ...chosen.map((each) => factsFor(deps, by, run, each)),
   ]);
-  const after = await deps.engine.transact(
+  return commit(deps, by, { key, fetched, requesterGroups, facts });
+}
+
+/** Commits all decisions of one run in one transaction. Tries twice at most, like `commit` in submit-decision.ts. */
+async function commit(
+  deps: DecideDeps,
+  by: Submitter,
+  known: RunFacts,
+  isLastTry = false,
+): Promise<readonly Line[]> {
+  const { key, facts } = known;
+  const after = await deps.engine.transact<readonly Line[] | null>(
     key,
-    (newest) => applyChoices(deps, by, newest, { fetched, requesterGroups, facts }),
-    {
-      mustHold: false,
+    (stored) => {
+      const applied = applyChoices(deps, by, stored, known);
+      const refusalAt = (at: number): Refusal | null => applied.value[at]?.refusal ?? null;
+      const triesAgain = !isLastTry && facts.some(({ voters }, at) => restsOnNewVote(refusalAt(at), voters));
+      return triesAgain ? { run: stored, value: null } : applied;
     },
+    { mustHold: false },
   );
-  if (after === null) return noSuchRun(deps, by, chosen);
-  for (const { refusal } of after.value) if (refusal !== null) deps.metrics.refusal(refusal.type);
-  return after.value;
+  if (after === null) {
+    return noSuchRun(
+      deps,
+      by,
+      facts.map(({ chosen }) => chosen),
+    );
+  }
+  const { run, value: lines } = after;
+  if (lines === null) {
+    const again = facts.map(async (each) => {
+      return { ...each, voters: await lookUpNewVoters(deps, run, each.chosen.ticket, each.voters) };
+    });
+    return commit(deps, by, { ...known, facts: await Promise.all(again) }, true);
+  }
+  for (const { refusal } of lines) if (refusal !== null) deps.metrics.refusal(refusal.type);
+  return lines;
 }
 
 async function noSuchRun(
@@ -184,15 +210,17 @@ async function noSuchRun(
 
 async function factsFor(deps: DecideDeps, by: Submitter, run: Run, chosen: Chosen): Promise<Facts> {
   const { sets } = membershipsAndRule(deps, run, chosen.ticket);
-  const asked = { sets, maxAgeMs: SUBMIT_AGE_MS };
   const [person, voters] = await Promise.all([
-    lookUp(deps, run, { ...asked, user: by.user }),
-    lookUpVoters(deps, run, chosen.ticket, asked),
+    lookUp(deps, run, { sets, maxAgeMs: SUBMIT_AGE_MS, user: by.user }),
+    lookUpVoters(deps, run, chosen.ticket),
   ]);
   return { chosen, person, voters };
 }
 
-type RunFacts = Pick<Submitted, "fetched" | "requesterGroups"> & { readonly facts: readonly Facts[] };
+type RunFacts = Pick<Submitted, "fetched" | "requesterGroups"> & {
+  readonly key: RunKey;
+  readonly facts: readonly Facts[];
+};
 
 /** Applies the decisions one after the other, each to the result of the previous one. */
 function applyChoices(
