@@ -44,4 +44,23 @@ export const SECRETS: readonly (readonly [what: string, text: string, secret: st
   ["a password that is set", "PGPASSWORD=correct-horse psql", "correct-horse"],
   ["a password in quotes", `password = "correct-horse"`, "correct-horse"],
   ["a secret in JSON", `{"client_secret": "${of(20)}"}`, of(20)],
+  ["a password with an apostrophe near its start", `{"password": "abc'defghijkl"}`, "abc'defghijkl"],
+  ["a password with an apostrophe near its end", `{"password": "abcdefg'hijkl"}`, "abcdefg'hijkl"],
+  ["a password with a quote", String.raw`{"password": "abc\"defghijkl"}`, String.raw`abc\"defghijkl`],
+  ["a password with a backslash", String.raw`{"password": "abc\\defg\\"}`, String.raw`abc\\defg\\`],
+  [
+    "a password with a quote in a text in JSON",
+    JSON.stringify(String.raw`{"password": "abc\"defghijkl\\"}`),
+    String.raw`abc\\\"defghijkl\\\\`,
+  ],
+  ["a password in single quotes", `{'password': 'abc"defghijkl'}`, 'abc"defghijkl'],
+  ["a token that is a number", `{"token": 123456789012}`, "123456789012"],
+  ["a password of several words that is set", `password = "it's correct"`, "it's correct"],
+  ["a password with an apostrophe that is set", `PASSWORD=abc'defghijkl psql`, "abc'defghijkl"],
+  ["a token after a name and a closing quote", 'echo "token="\nTOKEN=hunter22\necho "thanks"', "hunter22"],
+  [
+    "a password with a backslash that is set",
+    String.raw`PASSWORD=abc\defghijkl psql`,
+    String.raw`abc\defghijkl`,
+  ],
 ];

@@ -45,6 +45,9 @@ describe("masking does not hide", () => {
     "550e8400-e29b-41d4-a716-446655440000",
     "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
     "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+    `{"password": "", "note": "it's a long text"}`,
+    'echo "password="\nread password\necho "thanks"',
+    `{"token": 4096, "note": "it's a long text"}`,
   ])("%s", (text) => {
     expect(masked(text)).toEqual({ text, secrets: [] });
   });
@@ -55,6 +58,29 @@ describe("masking does not hide", () => {
     ["password", "short"],
     ["token", "the one of staging"],
   ])("a field %s: %s", (name, text) => expect(maskedField(name, text).secrets).toEqual([]));
+});
+
+test("a text of six characters or more under the name password is masked whole, in any JSON and in JSON in a text", () => {
+  const secret = fc
+    .array(fc.oneof(fc.string({ unit: "binary", minLength: 1 }), fc.constantFrom('"', "'", "\\")), {
+      minLength: 6,
+    })
+    .map((parts) => parts.join(""));
+  const place = fc
+    .integer({ min: 1, max: 4 })
+    .map(
+      (depth) => (value: unknown) =>
+        Array.from({ length: depth }).reduce<unknown>((inner) => JSON.stringify(inner), value) as string,
+    );
+  fc.assert(
+    fc.property(secret, place, (password, written) => {
+      const [before = "", after = ""] = written({ user: "ana", password: "@", until: "it's noon" }).split(
+        "@",
+      );
+      const { text } = masked(written({ user: "ana", password, until: "it's noon" }));
+      expect(text.replace(/⟨[\d,]+ characters masked⟩/, "@")).toBe(`${before}@${after}`);
+    }),
+  );
 });
 
 test("masking loses nothing: with the secrets put back it is the original text", () => {
@@ -82,6 +108,11 @@ test.for([
   "x:y@",
   '"token":"',
   "password ",
+  "password='",
+  'password="\n',
+  "password=\\",
+  '"password":"\\',
+  String.raw`\"password\":\"\\\\`,
 ])("the cost of a text grows with its length: %s", (part) => {
   expect(costOfFourfold(part, 50_000, channelText)).toBeLessThan(NEARLY_LINEAR);
 });

@@ -1,6 +1,7 @@
 // Masking of secrets. Everyone in a channel reads what an agent writes, so secrets of well-known shapes are masked there. The person who
 // decides sees them in the form. Countersign's own secrets are masked everywhere. A mask always covers the whole secret.
 
+import { MIN_VALUE_CHARS, namedRanges } from "./named-secrets.ts";
 import { OWN_MARK, ownRanges, type Range, unitedRanges } from "./own-secrets.ts";
 
 export type Masked = { readonly text: string; readonly secrets: readonly string[] };
@@ -14,8 +15,6 @@ export type Veil = { readonly range: Range; readonly own: boolean };
 /** A field with a name like this contains nothing but a secret. */
 const SECRET_NAME =
   /(?:^|[_-])(?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|credentials?)$/i;
-/** Shorter values are taken for ordinary words (characters). */
-const MIN_FIELD_CHARS = 6;
 const MAX_NAME_CHARS = 200;
 
 /** Returns the parts to mask, in order. None touches another. If one of our own secrets is within a longer secret, both become one part. */
@@ -56,7 +55,7 @@ export function fieldVeils(name: string, text: string): Veil[] {
 
 export function isSecretField(name: string, text: string): boolean {
   const camel = name.slice(-MAX_NAME_CHARS).replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_");
-  return SECRET_NAME.test(camel) && text.length >= MIN_FIELD_CHARS && !/\s/.test(text.trim());
+  return SECRET_NAME.test(camel) && text.length >= MIN_VALUE_CHARS && !/\s/.test(text.trim());
 }
 
 export function secretsUnder(text: string, over: readonly Veil[]): string[] {
@@ -99,9 +98,6 @@ const SHAPES: readonly RegExp[] = [
   /\bAuthorization["']?:\s{0,4}["']?Basic\s{1,4}([\w+/]{8,}=*)/gi,
   // In a URL: user:password@host
   /(?<=[a-z0-9+.-]{2}):\/\/[^\s:/@?#<>|"'⟨⟩]{0,256}:([^\s:/@?#<>|"'⟨⟩]{3,512})@/gi,
-  // A name that says "secret", and its value. In a text inside JSON, the quotes follow backslashes.
-  /(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|auth[_-]?key)\\?["']?\s{0,4}=\s{0,4}\\?["']?(?!⟨[\d,]{1,15} characters masked⟩)([^\s"'&;,\\]{6,})/gi,
-  /(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)\\?["']\s{0,4}:\s{0,4}\\?["'](?!⟨[\d,]{1,15} characters masked⟩)([^"'\\]{6,})/gi,
 ];
 
 /** OpenAI, Anthropic. Must contain a digit, because English words do not. */
@@ -121,6 +117,7 @@ function secretRanges(text: string): Range[] {
   if (!HINT.test(text)) return [];
   const found = SHAPES.flatMap((shape) => rangesOf(shape, text, () => true));
   found.push(...rangesOf(SK, text, (secret) => /\d/.test(secret)));
+  found.push(...namedRanges(text).filter((range) => !MASK.test(text.slice(...range))));
   found.push(...rangesOf(JWT, text, (secret, end) => end === text.length || hasThreeParts(secret)));
   return unitedRanges(found);
 }
