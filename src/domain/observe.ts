@@ -15,7 +15,7 @@ import type { NoticeContent, PrivateNotice } from "./notice.ts";
 import { isWatched, type Run, type Seen, type Watch } from "./run.ts";
 import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./snapshot.ts";
 import { requestChars } from "./text/request-text.ts";
-import { countedChars, visible } from "./text/text.ts";
+import { channelText, countedChars } from "./text/text.ts";
 
 /** Returns whether a newer snapshot was applied before this one. */
 export function isOutdated({ seen }: Run, askedAt: number): boolean {
@@ -132,9 +132,9 @@ function withSeenStatus(before: Seen | null, snapshot: Snapshot, now: number): S
 }
 
 function isLongOutput(output: string): boolean {
-  // A drawn output is at least half as long as the sent one, so the costlier count is not needed.
+  // Few outputs of this length are drawn at half of it, so the costlier count is not needed.
   if (output.length > 2 * OUTPUT_IN_THREAD_CHARS) return true;
-  return countedChars(visible(output)) > OUTPUT_IN_THREAD_CHARS;
+  return countedChars(channelText(output)) > OUTPUT_IN_THREAD_CHARS;
 }
 
 function applySightings(

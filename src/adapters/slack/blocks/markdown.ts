@@ -9,21 +9,26 @@ import type {
   RichTextSection,
 } from "@slack/types";
 import { lexer, type Token, type Tokens } from "marked";
+import { OUTPUT_IN_THREAD_CHARS } from "../../../domain/observe.ts";
 import { channelText } from "../../../domain/text/text.ts";
-import { boxes, line, type Style, span } from "./rich.ts";
+import { boxes, countedLength, line, type Style, span } from "./rich.ts";
 
 type Part = RichTextSection | RichTextList | RichTextPreformatted | RichTextQuote;
 
 /** Slack indents lists no further than this; deeper nesting is drawn flat. */
 const MAX_DEPTH = 6;
 
-/** Draws Markdown. Text that the parser cannot read, or that nests too deeply, is shown as it was written. */
+/**
+ * Draws Markdown. Text that the parser cannot read, or that nests too deeply, is shown as it was written. So is text that the drawing makes
+ * too long, for example because it repeats an address at each reference to it.
+ */
 export function markdown(text: string): Part[] {
   const shown = channelText(text);
   if (NESTED.test(shown)) return boxes(shown);
   try {
     const parts = lexer(shown, { gfm: true }).flatMap((token) => block(token, 0));
-    return parts.length === 0 ? boxes(shown) : parts;
+    const fits = parts.length > 0 && countedLength(parts) <= OUTPUT_IN_THREAD_CHARS;
+    return fits ? parts : boxes(shown);
   } catch {
     return boxes(shown);
   }

@@ -17,6 +17,30 @@ test.each(threads)("Slack accepts the message: $name", ({ drawn }) => {
   expectMessage(drawn as Parameters<typeof expectMessage>[0], [LINK]);
 });
 
+const source = (ref: number): string => `[s${ref}]: https://docs.example/${"x".repeat(130)}${ref}`;
+const SOURCES = Array.from({ length: 6 }, (_, ref) => source(ref)).join("\n");
+const finding = (at: number): string => `- Finding ${at}: ${"y".repeat(50)} [see the source][s${at % 6}]`;
+
+test.each([
+  [
+    "60 findings that cite 6 sources",
+    `${Array.from({ length: 60 }, (_, at) => finding(at)).join("\n")}\n\n${SOURCES}`,
+  ],
+  [
+    "a long address cited 1,500 times",
+    `${"[a] ".repeat(1_500)}\n\n[a]: https://x.example/${"y".repeat(900)}`,
+  ],
+  ["2,000 short secrets", "token=abcdefg ".repeat(2_000)],
+  ["500 short secrets", "token=abcdefg ".repeat(500)],
+  [
+    "addresses whose marks count as entities",
+    `[a][a] ${"[a] ".repeat(300)}\n\n[a]: <https://x.example/?${"&".repeat(900)}>`,
+  ],
+])("the end of a run is shown, whatever its output repeats: %s", (_what, output) => {
+  const extra = { message: "m".repeat(5_000), more: "n".repeat(5_000) };
+  expectMessage(messageIn(ended("failed", output, extra), OUTCOME));
+});
+
 test("a confirmed denial gives the opening and the outcome another key, so that both are redrawn", () => {
   for (const slot of [OPENING, OUTCOME])
     expect(renderKey(HALF_DONE, slot)).not.toBe(renderKey(ended("succeeded", null), slot));
