@@ -92,7 +92,7 @@ export function isExactly(pattern: Pattern, value: Scalar): boolean {
 /**
  * Returns whether a person or a program could read the value as the pattern. `asRead`: the folded text of the value. Any text, true and
  * false could be read as a number that fits, because programs read "1,000", "0x3e8" and "1k" in many ways. A program may also round a
- * long number.
+ * long number, read "yes", "on" and every number but 0 as true, and "no", "off" and 0 as false.
  */
 export function mayBe(pattern: Pattern, asRead: string, value: Scalar): boolean {
   if (isComparison(pattern)) {
@@ -100,9 +100,22 @@ export function mayBe(pattern: Pattern, asRead: string, value: Scalar): boolean 
     return number === null || satisfies(number, pattern) || satisfiesRounded(number, pattern);
   }
   const wanted = foldForMatching(String(pattern));
-  return (
-    matchesPattern(wanted, asRead) || (wanted !== "" && asRead !== "" && Number(wanted) === Number(asRead))
-  );
+  if (matchesPattern(wanted, asRead)) return true;
+  if (wanted === "" || asRead === "") return false;
+  const [one, other] = [Number(wanted), Number(asRead)];
+  if (!Number.isNaN(one) && !Number.isNaN(other)) return one === other;
+  const truth = truthOf(wanted);
+  return truth !== null && truth === truthOf(asRead);
+}
+
+const TRUE = ["true", "t", "yes", "y", "on"];
+const FALSE = ["false", "f", "no", "n", "off"];
+
+/** Returns what many programs read the folded text as, or null. */
+function truthOf(text: string): boolean | null {
+  const number = Number(text);
+  if (!Number.isNaN(number)) return number !== 0;
+  return TRUE.includes(text) ? true : FALSE.includes(text) ? false : null;
 }
 
 export function textOf(value: Scalar): string {
