@@ -12,12 +12,15 @@ import { needsFile } from "./text/request-text.ts";
 // message. What it lists is stored with the approvals.
 //
 // Only one message at a time holds the buttons of an approval: a card is wanted only once the digest no longer shows its line.
+//
+// A digest that is posted, or may be, takes no more approvals. An update notifies nobody, so the approvers of a line that it adds would
+// never hear of it.
 
 // These limits are our choice. Eight cards are posted within about five seconds, because Slack takes four at once.
 
-/** A storm begins when more cards than this wait to be posted. */
+/** A storm begins when more cards than this wait to be posted. While digests are up, their lines do not count. */
 export const MAX_CARDS = 8;
-/** A storm ends when at most this many lines are left. Each of them then becomes a card. */
+/** A storm ends when at most this many lines are left in all digests. Each of them then becomes a card. */
 export const CALM_AT = 4;
 /** The most lines in a digest. Each line takes two of the fifty blocks of a message. */
 export const LINES_OF_DIGEST = 24;
@@ -27,9 +30,10 @@ export function applyDigest(run: Run): Run {
   const listed = run.approvals.filter(isListed);
   const staying = listed.filter(isListable);
   const fresh = run.approvals.filter((approval) => isUnposted(run, approval) && isListable(approval));
-  const isStorm = staying.length === 0 ? fresh.length > MAX_CARDS : staying.length + fresh.length > CALM_AT;
-  const pages = isStorm ? pagesFor(run, staying, fresh) : new Map<Approval, number>();
-  const kept = new Set(isStorm ? staying : []);
+  const unposted = staying.filter(({ listing }) => listing !== undefined && isOpenPage(run, listing.page));
+  const isStorm = unposted.length + fresh.length > MAX_CARDS;
+  const pages = isStorm ? pagesFor(run, unposted, fresh) : new Map<Approval, number>();
+  const kept = new Set(staying.length + pages.size > CALM_AT ? staying : []);
   if (pages.size === 0 && kept.size === listed.length) return run;
   const approvals = run.approvals.map((approval): Approval => {
     const page = pages.get(approval);
@@ -51,19 +55,22 @@ const isListable = ({ state, request }: Approval): boolean => state.type === "pe
 const isUnposted = ({ posts }: Run, { id, listing }: Approval): boolean =>
   listing === undefined && isFresh(posts[cardSlot(id)]);
 
-/** Assigns each approval to the first digest with room, the riskiest first, and among equals the oldest first. */
+/** Returns whether the digest can take more approvals, because its next post will notify their approvers. */
+const isOpenPage = ({ posts }: Run, page: number): boolean => !mayBePosted(posts[digestSlot(page)]);
+
+/** Assigns each approval to the first open digest with room, the riskiest first, and among equals the oldest first. */
 function pagesFor(
   run: Run,
-  staying: readonly Approval[],
+  unposted: readonly Approval[],
   fresh: readonly Approval[],
 ): ReadonlyMap<Approval, number> {
   const lines: number[] = [];
-  for (const { listing } of staying)
+  for (const { listing } of unposted)
     if (listing !== undefined) lines[listing.page] = (lines[listing.page] ?? 0) + 1;
   const pages = new Map<Approval, number>();
   for (const approval of byRiskThenAge(run, fresh)) {
     let page = 1;
-    while ((lines[page] ?? 0) >= LINES_OF_DIGEST) page += 1;
+    while (!isOpenPage(run, page) || (lines[page] ?? 0) >= LINES_OF_DIGEST) page += 1;
     lines[page] = (lines[page] ?? 0) + 1;
     pages.set(approval, page);
   }
@@ -134,8 +141,12 @@ export function mayHaveCard(run: Run, approval: Approval): boolean {
   return !mayShowLine(run.posts[digestSlot(listing.page)], id);
 }
 
+type MayBePosted = Exclude<PostedMessage, { type: "planned" | "refused" }>;
+const mayBePosted = (post: PostedMessage | undefined): post is MayBePosted =>
+  post !== undefined && post.type !== "planned" && post.type !== "refused";
+
 function mayShowLine(post: PostedMessage | undefined, id: Approval["id"]): boolean {
-  if (post === undefined || post.type === "planned" || post.type === "refused") return false;
+  if (!mayBePosted(post)) return false;
   return post.type !== "up" || post.shows === "" || post.shows.includes(`[${JSON.stringify(id)},`);
 }
 

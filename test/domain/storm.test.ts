@@ -11,9 +11,11 @@ import {
   LINES_OF_DIGEST,
   linesOf,
   movedToCards,
+  waitingForCards,
 } from "#src/domain/storm.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
-import { MessageTs } from "#src/domain/ids.ts";
+import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
+import type { PostedMessage } from "#src/domain/posted-message.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { cardSlot, digestSlot, findApproval, OPENING, type Run, type Slot } from "#src/domain/run.ts";
@@ -60,6 +62,26 @@ function decided(run: Run, id: string, ms: number): Run {
   );
   return applyDigest({ ...run, approvals });
 }
+
+/** Nine approvals in a digest of this state. */
+function withDigest(type: PostedMessage["type"]): Run {
+  const run = asking(started(), ids(9), 0);
+  const slot = digestSlot(1);
+  const posts: { [Type in PostedMessage["type"]]: PostedMessage } = {
+    planned: { type: "planned", notBefore: NOON, tries: 1 },
+    sending: { type: "sending", at: NOON, tries: 1 },
+    unsure: { type: "unsure", lookAt: NOON, tries: 1 },
+    refused: { type: "refused", words: "not_in_channel", retryAt: NOON, tries: 1 },
+    up: { ...up, shows: renderKey(run, slot) ?? "" },
+  };
+  return { ...run, posts: { ...run.posts, [slot]: posts[type] } };
+}
+
+/** Returns what is due to be posted or updated. */
+const dueActs = (run: Run): Effect[] =>
+  reconcile(run, NOON + 3_600_000).effects.filter(
+    (each) => (each.type === "post" || each.type === "update") && each.slot !== OPENING,
+  );
 
 const listed = (run: Run): string[] => run.approvals.filter(isListed).map(({ id }) => id);
 
@@ -121,6 +143,35 @@ describe("approvals that come at once", () => {
     run = applyOutcome(run, update, { type: "updated", shows: renderKey(run, slot) ?? "" }, contextAt(1));
     expect(due(run).filter(({ type }) => type === "post")).toHaveLength(12);
   });
+
+  test("get cards of their own while a digest is up, because Slack notifies nobody of an update", () => {
+    const run = asking(withDigest("up"), ids(9 + 8), 3_600_000);
+    expect(listed(run)).toEqual(ids(9));
+    expect(dueActs(run)).toEqual(ids(8, 10).map((id) => ({ type: "post", slot: `card ${id}` })));
+    expect(waitingForCards(run)).toBe(8);
+  });
+
+  test("get a new digest if they are many, even if one that is up has room", () => {
+    const run = asking(withDigest("up"), ids(9 + 9), 3_600_000);
+    expect(linesOf(run, 1).map(({ id }) => id)).toEqual(ids(9));
+    expect(linesOf(run, 2).map(({ id }) => id)).toEqual(ids(9, 10));
+    expect(dueActs(run)).toEqual([{ type: "post", slot: digestSlot(2) }]);
+    expect(waitingForCards(run)).toBe(9);
+  });
+
+  test.each(["sending", "unsure"] as const)("join no digest that is %s", (type) => {
+    const run = asking(withDigest(type), ids(10), 1);
+    expect(listed(run)).toEqual(ids(9));
+    expect(dueActs(run)).toContainEqual({ type: "post", slot: cardSlot(ApprovalId("apr_010")) });
+  });
+
+  test.each(["planned", "refused"] as const)(
+    "join a digest that is %s, because it is posted with them",
+    (type) => {
+      const run = asking(withDigest(type), ids(10), 1);
+      expect(linesOf(run, 1).map(({ id }) => id)).toEqual(ids(10));
+    },
+  );
 
   test("are said to wait in their list until the last one with a card of its own is decided", () => {
     const slot = digestSlot(1);
