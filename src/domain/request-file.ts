@@ -1,7 +1,7 @@
 // A request as the file that is attached to its thread. It is produced in slices, so that the caller can do other work in between. Each
 // slice is searched for secrets together with the text around it, so no secret is cut in two.
 
-import type { RunContext } from "./approval.ts";
+import type { Request, RunContext } from "./approval.ts";
 import { CONTEXT_CHARS, outside } from "./text/excerpt.ts";
 import type { Range } from "./text/own-secrets.ts";
 import {
@@ -13,14 +13,7 @@ import {
   veiled,
   veils,
 } from "./text/secrets.ts";
-import {
-  type Field,
-  nameText,
-  NO_ACTION_TEXT,
-  sentParts,
-  type Told,
-  volatileField,
-} from "./text/request-text.ts";
+import { type Field, nameText, NO_ACTION_TEXT, sentParts, volatileField } from "./text/request-text.ts";
 import { contextParts } from "./run-context.ts";
 import { allSeen } from "./text/text.ts";
 
@@ -37,8 +30,18 @@ export const SLICE_CHARS = 16_384;
 /** How far before its end a slice may be cut at white space (characters). */
 const SPACE_WITHIN_CHARS = 512;
 
+/** The part of the digest that people compare: on the card, in the form, in the file and its name, in the audit. */
+export const shortDigest = ({ digest }: Pick<Request, "digest">): string => digest.slice(0, 12);
+
+/** Contains only our digest, so that no id of the service or the agent can pass for the name of another request's file. */
+export const requestFileName = (request: Pick<Request, "digest">): string =>
+  `request-${shortDigest(request)}.txt`;
+
+const COMPARE = "Before you decide, check that the form names the same request.";
+
 /** Yields the request and the run's own fields. */
-export function* requestFile(request: Told, context: RunContext | null, as: Drawing): Generator<Slice> {
+export function* requestFile(request: Request, context: RunContext | null, as: Drawing): Generator<Slice> {
+  yield trusted(`Request ${shortDigest(request)}\n${COMPARE}\n\n`);
   const { action, fields } = sentParts(request);
   if (action === null) yield trusted(NO_ACTION_TEXT);
   else yield* seenSlices(action, as);

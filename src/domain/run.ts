@@ -101,7 +101,7 @@ export type Untouched = {
   readonly omitted: number;
 };
 
-/** The name of a message (`opening`, `card <approval>`, `outcome`) or a file (`output`, `request <approval> <version>`) of the run. */
+/** The name of a message (`opening`, `card <approval>`, `outcome`) or a file (`output`, `request <approval> <digest>`) of the run. */
 export type Slot = string;
 
 export const OPENING: Slot = "opening";
@@ -112,7 +112,8 @@ export const UNREADABLE: Slot = "unreadable";
 export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
 /** Names a digest, a message that lists several approvals. Pages count from 1. */
 export const digestSlot = (page: number): Slot => `digest ${page}`;
-export const requestSlot = (approval: Approval): Slot => `request ${approval.id} ${approval.version}`;
+/** Names the file of a request. The whole digest counts, because an agent can make two requests that share its beginning. */
+export const requestSlot = ({ id, request }: Approval): Slot => `request ${id} ${request.digest}`;
 
 /** The POST that creates the run; sent again only if it surely created nothing. Monotonic: `notBefore`, and `at` once it failed. */
 export type Creation =

@@ -70,6 +70,17 @@ describe("a file", () => {
     expect(!waits || reconcile(with_, NOON).wakeAt === NOON + 1).toBe(true);
   });
 
+  test("of an earlier release, whose name does not name the request, is posted once more", () => {
+    const before: Run = { ...run, uploads: { "request apr_1 1": { ...file, type: "up" } } };
+    expect(dueOf(before)).toContain(`upload ${slot}`);
+  });
+
+  test("of the same request under a new version of its card is still its file", () => {
+    const again = approvals.map((each) => ({ ...each, version: each.version + 1 }));
+    const there = { ...run, approvals: again, uploads: { [slot]: { ...file, type: "up" } } } as const;
+    expect(dueOf(there).filter((each) => each.startsWith("upload "))).toEqual([]);
+  });
+
   test("waits for the thread", () => {
     expect(dueOf({ ...run, posts: {} }).filter((each) => each.endsWith(slot))).toEqual([]);
   });

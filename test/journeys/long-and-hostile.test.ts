@@ -18,6 +18,12 @@ const filesIn = (world: Stage, opening: Message): string[] =>
     .flatMap(({ files }) => files)
     .map((id) => Buffer.from(world.slack.workspace.files.get(id)?.bytes ?? []).toString("utf8"));
 
+const fileNamesIn = (world: Stage, opening: Message): (string | undefined)[] =>
+  world
+    .threadOf(opening)
+    .flatMap(({ files }) => files)
+    .map((id) => world.slack.workspace.files.get(id)?.name);
+
 /** Starts a run that keeps working and requests this action. */
 async function startRequesting(world: Stage, action: string): Promise<{ opening: Message; card: Message }> {
   const opening = await world.run(ana, opsAgents, "work forever");
@@ -51,6 +57,9 @@ describe.concurrent("content that is too long for a message", () => {
     const [file = ""] = filesIn(world, opening);
     expect(file).toContain(approvals[0]?.action);
     expect(says("request:file-there", card)).toBe(true);
+    const [name = "", digest] = /request-(\w+)\.txt/.exec(textOf(card)) ?? [];
+    expect(fileNamesIn(world, opening)).toEqual([name]);
+    expect(file.split("\n")[0]).toBe(`Request ${digest}`);
 
     await world.decide(ben, card, "Approve", "read it all");
     await world.becomes(card, "approved");

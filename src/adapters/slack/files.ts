@@ -3,9 +3,15 @@
 
 import { setImmediate as nextTick } from "node:timers/promises";
 import { request } from "undici";
-import type { Request, RunContext } from "../../domain/approval.ts";
+import type { Approval, Request, RunContext } from "../../domain/approval.ts";
 import type { UploadedFile } from "../../domain/posted-message.ts";
-import { MASKED_IN_FILE_CHARS, requestFile, type Slice, slices } from "../../domain/request-file.ts";
+import {
+  MASKED_IN_FILE_CHARS,
+  requestFile,
+  requestFileName,
+  type Slice,
+  slices,
+} from "../../domain/request-file.ts";
 import { contextBehind } from "../../domain/run-context.ts";
 import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../../domain/run.ts";
 import { createKeyedLock } from "../../engine/run-engine.ts";
@@ -54,10 +60,18 @@ export function createFiles(call: Call, apiUrl: string | null, through?: Connect
   return { upload, put, share };
 }
 
-/** Keeps only the characters of the service's id that are harmless in a file name. */
 function fileName(run: Run, slot: Slot): string {
+  const approval = approvalOf(run, slot);
+  return approval === undefined ? outputName(run) : requestFileName(approval.request);
+}
+
+const approvalOf = ({ approvals }: Run, slot: Slot): Approval | undefined =>
+  approvals.find((candidate) => requestSlot(candidate) === slot);
+
+/** Keeps only the characters of the service's id that are harmless in a file name. */
+function outputName(run: Run): string {
   const id = (runId(run) ?? run.key).replace(/[^A-Za-z0-9_-]/g, "").slice(0, 40);
-  return `${slot === OUTPUT ? "output" : "request"}-${id}.txt`;
+  return `output-${id}.txt`;
 }
 
 /** Sends the bytes. Checks the address even though it comes from Slack's answer, so that only Slack's own hosts get our bytes. */
@@ -100,8 +114,7 @@ function createFileContents(): FileContents {
   const newest = new Map<string, Slot>();
   return {
     async of(run, slot) {
-      const approval = run.approvals.find((candidate) => requestSlot(candidate) === slot);
-      const subject = `${run.key} ${approval?.id ?? slot}`;
+      const subject = `${run.key} ${approvalOf(run, slot)?.id ?? slot}`;
       newest.set(subject, slot);
       const checkStillWanted = (): void => {
         if (newest.get(subject) !== slot) throw replaced();
@@ -127,7 +140,7 @@ async function content(run: Run, slot: Slot, checkStillWanted: () => void): Prom
     const { text } = await joinSlices(slices(run.seen?.ended?.output ?? "", "masked"), checkStillWanted);
     return { text, masked: [] };
   }
-  const approval = run.approvals.find((candidate) => requestSlot(candidate) === slot);
+  const approval = approvalOf(run, slot);
   if (approval === undefined) return { text: "", masked: [] };
   return requestContent(approval.request, contextBehind(run.context, approval.request), checkStillWanted);
 }

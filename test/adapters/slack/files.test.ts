@@ -39,7 +39,31 @@ describe("an upload", () => {
     const approval = { ...anApproval("apr_1"), request: requestOf("drop\u202E table", { risk: "high" }) };
     const run = withApprovals(aWatchedRun(RunId("run_7")), approval);
     await createFiles(call, slack.url).upload(run, requestSlot(approval));
-    expect(slack.received[0]?.body).toBe("drop⟨U+202E⟩ table\n\nrisk: high");
+    const [body = ""] = slack.received.map((each) => each.body);
+    expect(body.slice(body.indexOf("\n\n"))).toBe("\n\ndrop⟨U+202E⟩ table\n\nrisk: high");
+  });
+
+  test("of a request has the digest that the form shows in its name, in its title and on its first line", async () => {
+    const slack = await listening();
+    const { call, asked } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
+    const files = createFiles(call, slack.url);
+    const requests = [requestOf("deploy", { to: "staging" }), requestOf("deploy", { to: "production" })];
+    for (const request of requests) {
+      const approval = { ...anApproval("apr_1"), request };
+      const run = withApprovals(aWatchedRun(RunId("run_7-000000000000")), approval);
+      await files.upload(run, requestSlot(approval));
+      await files.share(run, "F0", requestSlot(approval));
+    }
+    const digests = requests.map(({ digest }) => digest.slice(0, 12));
+    const names = digests.map((digest) => `request-${digest}.txt`);
+    expect(new Set(names).size).toBe(2);
+    expect(asked.flatMap(({ args }) => args["filename"] ?? [])).toEqual(names);
+    expect(asked.flatMap(({ args }) => args["files"] ?? [])).toEqual(
+      names.map((title) => ({ id: "F0", title })),
+    );
+    expect(slack.received.map(({ body }) => body.split("\n")[0])).toEqual(
+      digests.map((digest) => `Request ${digest}`),
+    );
   });
 
   test.each([
@@ -132,18 +156,18 @@ test("a file that a newer one replaces is given up, and a long upload leaves roo
   const { call } = calling(() => ({ upload_url: `${slack.url}upload/1`, file_id: "F0" }));
   const files = createFiles(call, slack.url);
   const watched = aWatchedRun(RunId("run_7"));
-  const requestIn = (version: number, action: string) => {
-    const approval = { ...anApproval("apr_1"), version, request: requestOf(action, { action }) };
+  const requestIn = (action: string) => {
+    const approval = { ...anApproval("apr_1"), request: requestOf(action, { action }) };
     return [withApprovals(watched, approval), requestSlot(approval)] as const;
   };
   let turns = 0;
   const others = setInterval(() => (turns += 1), 0);
-  const first = files.upload(...requestIn(1, "deploy it now ".repeat(200_000)));
-  const second = files.upload(...requestIn(2, "deploy it then"));
+  const first = files.upload(...requestIn("deploy it now ".repeat(200_000)));
+  const second = files.upload(...requestIn("deploy it then"));
   expect(await failureOf(first)).toMatchObject({ code: "replaced", applied: "no", retry: "later" });
   expect(await second).toMatchObject({ file: "F0" });
-  expect(slack.received.map(({ body }) => body)).toEqual(["deploy it then"]);
-  await files.upload(...requestIn(3, "deploy it now ".repeat(200_000)));
+  expect(slack.received.map(({ body }) => body)).toEqual([expect.stringMatching(/\n\ndeploy it then$/)]);
+  await files.upload(...requestIn("deploy it now ".repeat(200_000)));
   clearInterval(others);
   expect(turns).toBeGreaterThan(10);
 });

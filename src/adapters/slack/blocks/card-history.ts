@@ -6,13 +6,13 @@ import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision, Dispute, PastDecision } from "../../../domain/approval.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
 import { NO_PRECEDENTS, type Precedent, PRECEDENT_DAYS, type Precedents } from "../../../domain/precedent.ts";
+import { shortDigest } from "../../../domain/request-file.ts";
 import { type Run, runId } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { type CardState, cardState } from "./card-state.ts";
 import { answerAfter } from "./delivery-words.ts";
 import { type Deployment, runNote } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
-import { shortDigest } from "./request-blocks.ts";
 import { count, day, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 // Decisions that did not take effect and were replaced, each with what became of it.

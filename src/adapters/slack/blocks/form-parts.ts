@@ -5,6 +5,7 @@ import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
+import { requestFileName, shortDigest } from "../../../domain/request-file.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { requestSlot, type Run, runId } from "../../../domain/run.ts";
 import { cardMarks } from "../../../domain/text/card-layout.ts";
@@ -25,12 +26,13 @@ import { questionBlocks } from "./follow-up-lines.ts";
 import { partWithId } from "./message-id.ts";
 import { missingInWords } from "./waiting-lines.ts";
 import { riskMark, voteLines, wordsForDeciders } from "./pending-card.ts";
-import { fitsCard, fitsModal, requestOverview, shortDigest, wholeRequest } from "./request-blocks.ts";
+import { fitsCard, fitsModal, requestOverview, wholeRequest } from "./request-blocks.ts";
 import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";
 
 /** The room for the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
-const IN_FILE = "The whole request is attached to the run's thread as a file.";
+const inFile = (request: Request): string =>
+  `The whole request is attached to the run's thread as a file: ${requestFileName(request)}.`;
 
 /** The deployment, the risk and the places, as on the card. */
 export function marksLine(run: Run, request: Request, deployment: Deployment) {
@@ -50,7 +52,7 @@ export const ofWhom = ({ origin }: Run): string => (origin === "started" ? "by" 
 
 /** The whole request. A long request starts with an overview of all its fields, so that no field goes unnoticed. */
 export function requestBlocks(request: Request, as: Drawing): Block[] {
-  if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, IN_FILE, as).block];
+  if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, inFile(request), as).block];
   if (fitsCard(request)) return [wholeRequest(request, as)];
   const { block } = requestOverview(request, FIRST_ROOM, "The whole request is below.", as);
   return [block, rich(line(span("The whole request:", { bold: true }))), wholeRequest(request, as)];

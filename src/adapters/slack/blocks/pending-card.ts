@@ -7,6 +7,7 @@ import type { Approval, Decision } from "../../../domain/approval.ts";
 import type { GroupId, UserId } from "../../../domain/ids.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { fileState } from "../../../domain/render-key.ts";
+import { requestFileName } from "../../../domain/request-file.ts";
 import { requestSlot, type Run } from "../../../domain/run.ts";
 import {
   cardFields,
@@ -51,9 +52,9 @@ const ROWS = 5;
 const ROOM = { chars: 1_800, most: 4_000 };
 
 const WHERE_IN_FILE = {
-  coming: "The whole request is being attached to this thread as a file.",
-  there: "The whole request is attached to this thread as a file.",
-  refused: "The whole request could not be attached; the service has it.",
+  coming: (name: string) => `The whole request is being attached to this thread as a file: ${name}.`,
+  there: (name: string) => `The whole request is attached to this thread as a file: ${name}.`,
+  refused: () => "The whole request could not be attached; the service has it.",
 };
 
 type Drawn = {
@@ -69,7 +70,10 @@ export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isAc
   const { request } = approval;
   if (!fitsCard(request)) {
     const file = needsFile(request) ? fileState(run, requestSlot(approval)) : null;
-    const where = file === null ? '"Read in full" shows the whole request.' : WHERE_IN_FILE[file];
+    const where =
+      file === null
+        ? '"Read in full" shows the whole request.'
+        : WHERE_IN_FILE[file](requestFileName(request));
     const { block, secrets } = requestOverview(request, ROOM, where, "masked");
     return { blocks: [block], secrets, id: file === null ? "request:shortened" : `request:file-${file}` };
   }

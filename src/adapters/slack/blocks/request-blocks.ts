@@ -4,6 +4,7 @@
 import type { Block, RichTextBlock, RichTextPreformatted } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
+import { requestFileName } from "../../../domain/request-file.ts";
 import { contextBehind, contextParts, drawnContext } from "../../../domain/run-context.ts";
 import type { Json } from "../../../domain/json.ts";
 import type { Run } from "../../../domain/run.ts";
@@ -72,11 +73,6 @@ const isShort = ({ text }: Field): boolean => !text.includes("\n") && text.lengt
 const ownBoxes = (field: Field) => drawnBoxes(fieldsText([field]));
 /** Indents a value, so that in a shared box none of its lines can look like a field or a change. */
 export const indented = (value: string): string => value.replaceAll("\n", "\n\t");
-
-/** The part of the digest that people compare: on the card, in the form, in the audit. */
-export function shortDigest({ digest }: Request): string {
-  return digest.slice(0, 12);
-}
 
 export function fitsCard(request: Request): boolean {
   if (request.chars > CARD_HOLDS_CHARS) return false;
@@ -180,8 +176,6 @@ function missing({ hidden, leftOut }: FieldLayout, where: string): Part {
 
 // The run's own fields, as the service sent them. They are the context for deciding a request.
 
-const IN_FILE = "The file in the run's thread has them.";
-
 /** Returns no block if the service says nothing about the run beyond its state. */
 export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   const context = contextBehind(run.context, request);
@@ -189,8 +183,9 @@ export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   const title = line(span("The run, as the service describes it:", { bold: true }));
   if (!needsFile(request))
     return [rich(title, ...fieldBoxes(drawnContext(context, as)), ...volatileRemark(context))];
+  const where = `The file ${requestFileName(request)} in the run's thread has them.`;
   const layout = fieldLayout(contextParts(context), CONTEXT_ROOM, as);
-  return [rich(title, ...partsOf(layout, context, IN_FILE))];
+  return [rich(title, ...partsOf(layout, context, where))];
 }
 
 // What changed between two requests, field by field, and in a small record member by member, as on the card. Of a long text, only the part
