@@ -32,9 +32,11 @@ import {
   openAuditSink,
   openConfiguredStore,
   openServices,
+  reachConfiguredSlack,
   startHttpPort,
 } from "./open-ports.ts";
 import type { AuditReaders } from "./ports/notification.ts";
+import type { Store } from "./ports/store.ts";
 import { createApiKey, createReloading, type Reloading } from "./reload.ts";
 import { programVersion } from "./version.ts";
 
@@ -116,13 +118,14 @@ async function build(config: Config, log: Log, { closers, onReload, onRefused }:
   const opened = await openConfiguredStore(config, { clock, log, metrics });
   closers.push(() => opened.close());
   const { store, storeFaults } = listenTo(opened, { clock, metrics, log, onRefused });
-  await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
   const rejectedRequests = createRejectionCounter(metrics, log, clock);
   const url = await startHttpPort({ config, metrics, store, clock, current, rejectedRequests }, closers);
+  const slack = await reachConfiguredSlack({ config, log, clock, metrics }, closers);
+  await recordStart({ config, policy, store });
   const key = createApiKey(config.agents, log);
   const home = await homeOf(store, log);
   const shared = { store, log, clock, metrics };
-  const services = await openServices({ ...shared, config, key, home, rejectedRequests }, closers);
+  const services = openServices({ ...shared, config, key, slack, home, rejectedRequests }, closers);
   const freezes = createFreezes(store);
   const audit = auditReaders(config, services.slack.self.team);
   const ports = {
@@ -143,10 +146,20 @@ async function build(config: Config, log: Log, { closers, onReload, onRefused }:
   const onPolicy = (ok: boolean, at: number): void => metrics.policyReload(ok, at);
   const reloading = { config, policy, key, store, bot, clock, log, onPolicy, stamp: now };
   const onFollowing = (): void => onReload(startReloading(reloading, closers));
-  const app = services.slack.app(bot);
-  const runs = await startWork({ bot, app, current, metrics, onFollowing }, closers);
+  const runs = await startWork({ bot, app: services.slack.app(bot), current, metrics, onFollowing }, closers);
   logReady(log, { url, runs, config, policy, team: audit.team });
   return url;
+}
+
+type StartFacts = { readonly config: Config; readonly policy: PolicyHolder; readonly store: Store };
+
+/**
+ * Puts this process's policy into force in all replicas. So it comes once the port is open and Slack has accepted the token, because a start
+ * that fails must change nothing, and before the first decision. The wait for Slack may have been long, so the file may have changed.
+ */
+async function recordStart({ config, policy, store }: StartFacts): Promise<void> {
+  if (await policy.isOutdated()) await policy.reload();
+  await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
 }
 
 const fixedDeps = ({ keepFinishedMs, database }: Config) => ({

@@ -13,6 +13,7 @@ import { createRejectedRequests, type Metrics, type RejectedRequests } from "./a
 import { readinessOf, startHttp } from "./adapters/http/server.ts";
 import type { SlackApp } from "./adapters/slack/bolt-app.ts";
 import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
+import { reachSlack } from "./adapters/slack/reach-slack.ts";
 import { createSlack } from "./adapters/slack/slack-adapter.ts";
 import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 import type { Config } from "./config.ts";
@@ -76,16 +77,31 @@ export function openAuditSink({ audit, proxies }: Config, closers: Closers): Aud
   return sink;
 }
 
+type SlackDeps = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+};
+
+/** Resolves once Slack has accepted the bot token, however long that takes. Rejects with a one-line message if Slack refuses it. */
+export async function reachConfiguredSlack({ config, log, ...deps }: SlackDeps, closers: Closers) {
+  const through = openSlack(config.proxies);
+  closers.push(async () => through.dispatcher.destroy());
+  const reached = await reachSlack({ ...config.slack, ...deps, through, logger: slackLogger(log), log });
+  return { reached, through };
+}
+
 type ServiceDeps = {
   readonly config: Config;
   readonly key: ApiKey;
   readonly store: Store;
+  readonly slack: Awaited<ReturnType<typeof reachConfiguredSlack>>;
   /** The name of this installation, which Slack messages carry in their metadata. */
   readonly home: string;
   readonly rejectedRequests: RejectedRequests;
   readonly log: Log;
   readonly clock: Clock;
-  readonly metrics: Metrics;
 };
 
 const HOME = "home";
@@ -110,8 +126,8 @@ export async function homeOf(store: Store, log: Log): Promise<string> {
 
 const UNNAMED = "messages do not name this installation: the first entry of the audit cannot be read";
 
-export async function openServices(
-  { config, key, store, home, rejectedRequests, log, clock, metrics }: ServiceDeps,
+export function openServices(
+  { config, key, store, slack: { reached, through }, home, rejectedRequests, log, clock }: ServiceDeps,
   closers: Closers,
 ) {
   const open = createOpen(config.proxies);
@@ -127,12 +143,10 @@ export async function openServices(
   );
   const gateway = createGateway({ baseUrl: config.gatewayUrl, open, monotonic: clock.monotonic });
   closers.push(() => gateway.close());
-  const through = openSlack(config.proxies);
-  closers.push(async () => through.dispatcher.destroy());
-  const { botToken, apiUrl, command, appId, quickMs } = config.slack;
+  const { botToken, apiUrl, command, quickMs } = config.slack;
   const deployment = { name: config.slack.deployment, runUrl: config.runUrl, command };
-  const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment, appId };
-  const slack = await createSlack({
+  const names = { transport: { ...config.slack, seen: store }, botToken, apiUrl, command, deployment };
+  const slack = createSlack(reached, {
     ...names,
     home,
     documents: store,
@@ -144,7 +158,6 @@ export async function openServices(
     logger: slackLogger(log),
     log,
     clock,
-    metrics,
     digest,
     nonce,
   });

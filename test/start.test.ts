@@ -7,10 +7,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { type BotProcess, startBot } from "#sandbox/bot/bot-process.ts";
+import { digestOf } from "#src/adapters/policy-file/policy-holder.ts";
 import { inheritedEnv } from "./make/child-env.ts";
+import { policyFile } from "./make/policy.ts";
 
 type Env = { readonly [name: string]: string };
 type Starting = { readonly bot: BotProcess; readonly asked: Promise<unknown> };
@@ -23,9 +26,10 @@ async function starting(more: Env = {}): Promise<Starting> {
   return { bot, asked };
 }
 
-async function surroundings(): Promise<{ readonly env: Env; readonly asked: Promise<unknown> }> {
+type Surroundings = { readonly env: Env; readonly asked: Promise<unknown> };
+
+async function surroundings(slack: Server = createServer()): Promise<Surroundings> {
   const folder = await mkdtemp(join(tmpdir(), "countersign-start-"));
-  const slack = createServer();
   slack.listen(0, "127.0.0.1");
   await once(slack, "listening");
   const env = {
@@ -102,6 +106,74 @@ test("SIGUSR1 neither opens a debugger nor ends the bot", async () => {
   bot.signal("SIGUSR1");
   for (let time = 0; time < 20; time += 1) expect((await fetch(`${bot.url}/livez`)).status).toBe(200);
   expect(bot.printed()).not.toMatch(/debugger/i);
+});
+
+/** Starts a bot that ends by itself, and resolves to what it prints and to the entries in its audit. */
+async function failing(
+  env: Env,
+): Promise<{ readonly printed: string; readonly entries: readonly unknown[] }> {
+  const bot = startBot(env);
+  onTestFinished(async () => void (await bot.end("SIGKILL")));
+  expect(await bot.exited).toBe(1);
+  return { printed: bot.printed(), entries: query(env, "select entry from audit") };
+}
+
+function query(env: Env, statement: string): readonly unknown[] {
+  const database = new DatabaseSync((env["DATABASE_URL"] ?? "").replace("sqlite:", ""), { readOnly: true });
+  const rows = database.prepare(statement).all();
+  database.close();
+  return rows;
+}
+
+/** A Slack that gives these answers, by method. It answers no other call. */
+const answering = (answers: { readonly [method: string]: () => object }): Server =>
+  createServer(({ url = "" }, response) => {
+    const answer = answers[url.replace("/api/", "")]?.();
+    if (answer === undefined) return;
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(answer));
+  });
+
+test("a start whose token Slack refuses writes nothing into the audit, and so puts no policy into force", async () => {
+  const { env } = await surroundings(
+    answering({ "auth.test": () => ({ ok: false, error: "invalid_auth" }) }),
+  );
+  const { printed, entries } = await failing(env);
+  expect(printed).toContain("Slack refuses SLACK_BOT_TOKEN (invalid_auth)");
+  expect(entries).toEqual([]);
+});
+
+test("a start whose port is in use writes nothing into the audit, and so puts no policy into force", async () => {
+  const { env } = await surroundings();
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  onTestFinished(() => void other.close());
+  const { printed, entries } = await failing({ ...env, PORT: String(portOf(other)) });
+  expect(printed).toContain("cannot listen on");
+  expect(entries).toEqual([]);
+});
+
+test("a policy that is written while the start waits for Slack is the one that comes into force", async () => {
+  const policy = (name: string): string => `rules:\n  - { name: ${name}, approvers: anyone }\n`;
+  const file = policyFile(policy("first"));
+  const { promise: follows, resolve } = Promise.withResolvers<undefined>();
+  const slack = answering({
+    "auth.test": () => {
+      file.write(policy("second"));
+      return { ok: true, team_id: "T0ACME", user_id: "U0COUNTERSIGN", bot_id: "B0COUNTERSIGN" };
+    },
+    "bots.info": () => ({ ok: true, bot: { app_id: "A0COUNTERSIGN" } }),
+    "apps.connections.open": () => {
+      resolve(undefined);
+      return { ok: false, error: "internal_error" };
+    },
+  });
+  const { env } = await surroundings(slack);
+  const bot = startBot({ ...env, POLICY_FILE: file.path });
+  onTestFinished(async () => void (await bot.end("SIGKILL")));
+  await follows;
+  const loaded = query(env, "select digest from audit_texts where text like 'rules:%'");
+  expect(loaded).toEqual([{ digest: digestOf(policy("second")) }]);
 });
 
 test("it starts without a writable folder for compiled modules", async () => {

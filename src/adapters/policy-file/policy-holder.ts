@@ -24,6 +24,8 @@ export type PolicyHolder = {
    * the log says so. `beforeUse` is called with a new policy before anything is decided under it.
    */
   reload(beforeUse?: (loaded: LoadedPolicy) => Promise<void>): Promise<boolean>;
+  /** Resolves to whether the file now has another text than the policy in force, or cannot be used. False for a pipe. */
+  isOutdated(): Promise<boolean>;
   /**
    * Puts the policy with this text into force, as another replica did. Null is the built-in policy. Resolves to true if it differs from the
    * previous one. Rejects with PortError if this program cannot read it; the old policy then stays in force.
@@ -75,6 +77,7 @@ export async function createPolicyHolder(
     now: () => inForce.policy,
     loaded: () => inForce,
     reload,
+    isOutdated: () => isOutdated(path, inForce.text),
     adopt: async (text) => {
       const next = text === null ? { policy: builtIn, text } : await adopted(text);
       const before = inForce.policy.version;
@@ -91,6 +94,12 @@ function canReadAgain(path: string, log: EventLog): boolean {
   if (isPipe)
     log.warn({ path }, "the policy came from a pipe, which can be read only once; it stays in force");
   return !isPipe;
+}
+
+async function isOutdated(path: string | null, text: string | null): Promise<boolean> {
+  if (path === null || isReadOnce(path)) return false;
+  const read = await readPolicyFile(path);
+  return !read.ok || read.value.text !== text;
 }
 
 type Again = {

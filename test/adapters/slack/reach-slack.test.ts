@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
-import { whoAmI } from "#src/adapters/slack/slack-adapter.ts";
+import { whoAmI } from "#src/adapters/slack/reach-slack.ts";
 import { PortError } from "#src/ports.ts";
 import { failureOf } from "./failing.ts";
 
