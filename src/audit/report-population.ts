@@ -1,5 +1,6 @@
 // The sections of the control report about the approvals of a period, and about their outcomes.
 
+import type { ClosedCause } from "../domain/approval.ts";
 import type { KeptEntry } from "./entry.ts";
 
 /** The newest entry of each approval. */
@@ -65,11 +66,28 @@ export const PERSON = "by a person";
 
 const [CONFIRMED, ELSEWHERE, UNKNOWN] = ["confirmed", "elsewhere", "unconfirmed"];
 
+/** The causes that close an approval. Every other void decision opens it again. */
+const CLOSING: Readonly<Record<ClosedCause, true>> = {
+  "no-longer-listed": true,
+  unreadable: true,
+  "run-over": true,
+  "run-missing": true,
+  unwatched: true,
+  expired: true,
+  tampered: true,
+};
+
+/** If a decision never left, the approval closes with the entry that voids the decision, and has no further one. */
+function isClosed({ entry: { what, outcome } }: KeptEntry): boolean {
+  if (what === "closed") return true;
+  return what === "settled" && Object.keys(CLOSING).some((cause) => outcome === `void: ${cause}`);
+}
+
 export function outcomes(all: readonly KeptEntry[]): ReportSection {
   const asked = newestOfEach(all);
   const settled = (outcome: string): KeptEntry[] =>
     ofKind(asked, "settled").filter(({ entry }) => entry.outcome === outcome);
-  const [elsewhere, unknown, closed] = [settled(ELSEWHERE), settled(UNKNOWN), ofKind(asked, "closed")];
+  const [elsewhere, unknown, closed] = [settled(ELSEWHERE), settled(UNKNOWN), asked.filter(isClosed)];
   const ended = new Set([...settled(CONFIRMED), ...elsewhere, ...unknown, ...closed]);
   const byPeople = settled(CONFIRMED).filter(({ entry }) => entry.by !== null);
   const alone = settled(CONFIRMED).filter(({ entry }) => entry.by === null);
@@ -85,7 +103,11 @@ export function outcomes(all: readonly KeptEntry[]): ReportSection {
       shareRow(approved, denied),
       countRow("Decided elsewhere", elsewhere, "the service had another decision already"),
       countRow("Result unknown", unknown, "the decision was sent, and the service never confirmed it"),
-      countRow("Closed undecided", closed, "withdrawn, expired, or their run ended or is no longer watched"),
+      countRow(
+        "Closed undecided",
+        closed,
+        "withdrawn, unreadable, expired or changed in the database, or their run ended or is no longer watched, before a decision took effect",
+      ),
       countRow(
         "Open at the end of the period",
         open,

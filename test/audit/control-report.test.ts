@@ -2,9 +2,10 @@
 
 import { expect, test } from "vitest";
 import { readForReport } from "#src/audit/control-report.ts";
-import { UserId } from "#src/domain/ids.ts";
+import { ApprovalId, type RunId, UserId } from "#src/domain/ids.ts";
 import { auditEntry, type KeptEntry } from "#src/audit/entry.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
+import { aPolicy } from "../make/policy.ts";
 import { BY, decided } from "../make/receipts.ts";
 import { TEAM } from "../make/run.ts";
 
@@ -50,6 +51,45 @@ test("a decision that is sent twice because its first answer was lost counts as 
   expect(bench.agents.resolved.length).toBeGreaterThan(1);
   const rows = await report(bench);
   expect([rows.get("Approvals sent"), rows.get("Approved")]).toEqual(["1", "1"]);
+});
+
+const UNREADABLE = {
+  ids: [ApprovalId("apr_1")],
+  code: "action",
+  why: "has no action",
+  source: "{}",
+  hidden: 0,
+};
+
+/** An approval that is decided and held, and that the service then settles in this way. */
+async function held(change: (bench: Bench, id: RunId) => void): Promise<ReadonlyMap<string, string>> {
+  const bench = await createBench();
+  bench.policy = aPolicy({ holdMs: 60_000 });
+  const { id } = await decided(bench);
+  bench.agents.pending.set(id, []);
+  change(bench, id);
+  await bench.clock.pass(30_000);
+  return report(bench);
+}
+
+const ENDS = ["Closed undecided", "Open at the end of the period"];
+
+test.each([
+  ["is withdrawn", () => undefined],
+  ["cannot be read any more", ({ agents }, id) => agents.unreadable.set(id, [UNREADABLE])],
+  ["belongs to a run that is over", ({ agents }, id) => agents.statuses.set(id, "succeeded")],
+] satisfies [string, (bench: Bench, id: RunId) => void][])(
+  "a request that %s while its approval is held is closed, and not open",
+  async (_way, change) => {
+    const rows = await held(change);
+    expect(ENDS.map((measure) => rows.get(measure))).toEqual(["1", "0"]);
+  },
+);
+
+test("a request that changes while its approval is held is open again", async () => {
+  const changed = [{ id: "apr_1", content: { action: "delete everything" } }];
+  const rows = await held(({ agents }, id) => agents.pending.set(id, changed));
+  expect(ENDS.map((measure) => rows.get(measure))).toEqual(["0", "1"]);
 });
 
 test.each([
