@@ -24,7 +24,7 @@ import { type Database, inBatches, type Trx, write } from "./database.ts";
 import { usedBy } from "./examine-database.ts";
 import { isBusy, Refused, unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
-import type { Engine } from "./schema.ts";
+import { type Engine, refuseOtherSchema } from "./schema.ts";
 import { isServer, refuseMissing, shown } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 
@@ -55,7 +55,7 @@ export async function openForArchive(database: string, key: AuditKey): Promise<A
     if (server) await write(db, refuseReplicas);
     const engine = server ? POSTGRES : SQLITE;
     const audit = server
-      ? await openAuditFile(database)
+      ? await openAuditFile(database, refuseOtherSchema)
       : await readAudit({ db, engine, close: () => db.destroy() });
     return {
       ...audit,

@@ -44,20 +44,25 @@ export type AuditFile = {
 
 const AT_ONCE = 1_000;
 
-/** `database` is the path of a file, or the URL of PostgreSQL. Rejects with one line for the operator. */
-export async function openAuditFile(database: string): Promise<AuditFile> {
+type Refuse = typeof refuseEmpty;
+
+/**
+ * `database` is the path of a file, or the URL of PostgreSQL. Its schema may be older, so that a copy can be verified before anything
+ * migrates it. Rejects with one line for the operator.
+ */
+export async function openAuditFile(database: string, refuse: Refuse = refuseEmpty): Promise<AuditFile> {
   const snapshot = await openSnapshot(database);
   try {
-    return await readAudit(snapshot);
+    return await readAudit(snapshot, refuse);
   } catch (error) {
     throw unusable(shown(database), error);
   }
 }
 
-/** Closes the database and rejects if this program does not know its schema. */
-export async function readAudit(snapshot: Snapshot): Promise<AuditFile> {
+/** For readers that also write. Closes the database and rejects if its schema is not the newest. */
+export async function readAudit(snapshot: Snapshot, refuse: Refuse = refuseOtherSchema): Promise<AuditFile> {
   try {
-    await refuseOtherSchema(snapshot.db, snapshot.engine);
+    await refuse(snapshot.db, snapshot.engine);
   } catch (error) {
     await snapshot.close();
     throw error;

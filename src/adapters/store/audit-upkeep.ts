@@ -170,7 +170,7 @@ export async function lockAudit(database: string, key: AuditKey): Promise<Locked
 }
 
 async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
-  const audit = await openAuditFile(url);
+  const audit = await openAuditFile(url, refuseOtherSchema);
   const db = await openPostgres(url, PATIENT);
   return {
     ...audit,

@@ -243,13 +243,13 @@ export async function schemaState(db: Database, engine: Engine): Promise<"missin
   return version < MIGRATIONS.length ? "older" : "current";
 }
 
-/** For readers, which migrate nothing. Rejects if this program does not know the schema. */
+/** For commands that write but migrate nothing. Rejects if the schema is not the newest. */
 export async function refuseOtherSchema(db: Database, engine: Engine): Promise<void> {
   if ((await schemaState(db, engine)) === "current") return;
   await refuseEmpty(db, engine);
-  const schemas = `schema ${await versionOf(db)}; this program reads ${MIGRATIONS.length}`;
+  const schemas = `schema ${await versionOf(db)}; this program writes ${MIGRATIONS.length}`;
   throw new WrongDatabase(
-    `an older Countersign has written it (${schemas}): start the bot once to migrate it`,
+    `an older Countersign has written it (${schemas}): use that version, or start the bot once, which migrates it for good`,
   );
 }
 

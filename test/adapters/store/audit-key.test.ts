@@ -206,17 +206,12 @@ test.for(["", "short", Buffer.alloc(31).toString("base64")])("%j is not a key", 
   expect(() => auditSignatures([text])).toThrow("32 bytes");
 });
 
-test("a database with another schema is not read as if it were known", async () => {
+test("a database with a newer schema is not read as if it were known", async () => {
   await write(seed(1));
-  const set = (version: number): void => {
-    const raw = new DatabaseSync(file);
-    raw.exec(`update schema_version set version = ${version}`);
-    raw.close();
-  };
-  set(99);
+  const raw = new DatabaseSync(file);
+  raw.exec("update schema_version set version = 99");
+  raw.close();
   await expect(openAuditFile(file)).rejects.toThrow("a newer Countersign has written it (schema 99");
-  set(0);
-  await expect(openAuditFile(file)).rejects.toThrow("start the bot once");
 });
 
 test("the audit and its texts refuse every change", async () => {
