@@ -139,10 +139,15 @@ function slackPart({ slackHealth }: Deps): PartHealth {
 const APP_TOKEN_REFUSED =
   "Slack refuses SLACK_APP_TOKEN: no click arrives. Countersign asks again by itself. If this stays, set a token that Slack accepts, and restart Countersign";
 
-const tokenFault = (code: string | null): string | null =>
-  code === null
-    ? null
+const MISSING_SCOPE =
+  "the Slack app lacks a scope (missing_scope): no one can be verified, or nothing is posted. Update the app from the manifest, and install it again; `npm run doctor` says which scope it is";
+
+function tokenFault(code: string | null): string | null {
+  if (code === null) return null;
+  return code === "missing_scope"
+    ? MISSING_SCOPE
     : `Slack refuses SLACK_BOT_TOKEN (${code}): nothing is posted. Set a token that Slack accepts, and restart Countersign`;
+}
 
 const KEY_REFUSED =
   "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes: a file of AGENT_API_KEY_FILE is read again by itself, and otherwise restart Countersign";

@@ -6,7 +6,10 @@ import type { PacedEffect } from "../ports.ts";
 export type SlackHealth = {
   /** "starting": this process has not been connected yet. "refused": the connection is lost, and Slack refuses the app's token. */
   connection(): "starting" | "connected" | "lost" | "refused" | "stopping";
-  /** Returns Slack's code for refusing the bot token. Returns null if Slack last accepted it, or has not said. */
+  /**
+   * Returns Slack's code for refusing the bot token, or "missing_scope" if Slack refuses calls by which people are verified or told. Returns
+   * null if Slack last accepted the token, or has not said.
+   */
   tokenRefusal(): string | null;
   /**
    * Returns the times of the first and the newest of the latest calls that failed in a row because Slack's Web API did not answer, or

@@ -3,7 +3,8 @@
 import { WebAPIPlatformError } from "@slack/web-api";
 import { type Counters, PortError } from "../../ports.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
-import { type Call, SLACK_FAILED } from "./clients.ts";
+import { scopesHeld, scopesNeeded } from "./answers.ts";
+import { type Answer, type Call, SLACK_FAILED } from "./clients.ts";
 
 /** Error codes for a token that stays invalid however long we wait. */
 export const REFUSED_TOKEN: ReadonlySet<string> = new Set([
@@ -14,6 +15,11 @@ export const REFUSED_TOKEN: ReadonlySet<string> = new Set([
   "token_expired",
   "not_allowed_token_type",
 ]);
+
+/** Without a scope of these calls, no one can be verified, or nothing is posted. */
+const VITAL = /^(users|usergroups|chat)\.|^conversations\.(info|members)$/;
+/** Scopes that the app does without. Slack asks for one if somebody uses a command in a direct message. */
+const OF_DIRECT_MESSAGES = /^(im|mpim):/;
 
 type Deps = {
   readonly monotonic: () => number;
@@ -30,6 +36,7 @@ export type SlackCalls = Pick<SlackHealth, "tokenRefusal" | "unanswered"> & {
 export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
   let latest: { readonly refused: string | null; readonly at: number } | null = null;
   let unanswered: ReturnType<SlackHealth["unanswered"]> = null;
+  const missing = createMissingScopes();
   const note = (refused: string | null): void => void (latest = { refused, at: monotonic() });
 
   function noteError(method: string, error: unknown): void {
@@ -39,15 +46,21 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
     const now = monotonic();
     unanswered = outcome === "failed" ? { first: unanswered?.first ?? now, newest: now } : null;
     if (REFUSED_TOKEN.has(error.code)) note(error.code);
+    if (error.code === "missing_scope") missing.refuses(method, error);
+  }
+
+  function noteAnswer(method: string, answer: Answer): void {
+    metrics.slackCall(method, "ok");
+    unanswered = null;
+    note(null);
+    missing.answers(method, answer);
   }
 
   function observe(call: Call): Call {
     return async (method, args) => {
       try {
         const answer = await call(method, args);
-        metrics.slackCall(method, "ok");
-        unanswered = null;
-        note(null);
+        noteAnswer(method, answer);
         return answer;
       } catch (error) {
         noteError(method, error);
@@ -61,7 +74,28 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
     await call("auth.test", {}).catch(() => undefined);
   }
 
-  return { observe, checkToken, tokenRefusal: () => latest?.refused ?? null, unanswered: () => unanswered };
+  const tokenRefusal = (): string | null => latest?.refused ?? (missing.isAny() ? "missing_scope" : null);
+  return { observe, checkToken, tokenRefusal, unanswered: () => unanswered };
+}
+
+/** Remembers the methods that Slack refuses because of a scope. A success of another method proves nothing about them. */
+function createMissingScopes() {
+  const missing = new Map<string, readonly string[]>();
+  return {
+    isAny: () => missing.size > 0,
+    refuses(method: string, { cause }: PortError): void {
+      const needed = scopesNeeded(cause);
+      if (VITAL.test(method) && needed.length > 0 && !needed.some((scope) => OF_DIRECT_MESSAGES.test(scope)))
+        missing.set(method, needed);
+    },
+    answers(method: string, answer: Answer): void {
+      missing.delete(method);
+      if (missing.size === 0) return;
+      const held = scopesHeld(answer);
+      for (const [refused, needed] of missing)
+        if (needed.every((scope) => held.includes(scope))) missing.delete(refused);
+    },
+  };
 }
 
 const SLACK_OUTCOMES = ["ok", "refused", "rate_limited", "failed"] as const;

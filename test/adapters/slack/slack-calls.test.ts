@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createClients } from "#src/adapters/slack/clients.ts";
 import { createSlackCalls } from "#src/adapters/slack/slack-calls.ts";
 import { createLog, slackLogger } from "#src/log.ts";
@@ -115,6 +115,58 @@ test("a token counts as refused from the first call that says so until one is ac
   expect(calls.tokenRefusal()).toBe("token_revoked");
   await ask("chat.update");
   expect(calls.tokenRefusal()).toBeNull();
+});
+
+const lacks = (needed: string): Says => ({
+  body: JSON.stringify({ ok: false, error: "missing_scope", needed, provided: "chat:write" }),
+});
+const FINE: Says = { body: '{"ok":true}' };
+const holding = (scopes: string): Says => ({ ...FINE, headers: { "x-oauth-scopes": scopes } });
+
+describe("a missing scope", () => {
+  test.each(["users.info", "usergroups.users.list", "chat.postMessage"])(
+    "counts as a refused token until %s succeeds, whatever else succeeds",
+    async (method) => {
+      const { calls, ask } = await slackThatSays(lacks("users:read"), FINE, refusal("token_revoked"));
+      await ask(method);
+      expect(calls.tokenRefusal()).toBe("missing_scope");
+      await ask("chat.update");
+      expect(calls.tokenRefusal()).toBe("missing_scope");
+      await ask("chat.update");
+      expect(calls.tokenRefusal()).toBe("token_revoked");
+      await ask(method);
+      expect(calls.tokenRefusal()).toBeNull();
+    },
+  );
+
+  test("is over once Slack says that the token has it, even if the call is not repeated", async () => {
+    const slack = await slackThatSays(
+      lacks("users:read"),
+      holding("chat:write"),
+      holding("chat:write,users:read"),
+    );
+    const { calls, ask } = slack;
+    await ask("users.list");
+    await ask("auth.test");
+    expect(calls.tokenRefusal()).toBe("missing_scope");
+    await ask("auth.test");
+    expect(calls.tokenRefusal()).toBeNull();
+  });
+
+  test.each([
+    ["conversations.info", "channels:read", "missing_scope"],
+    ["conversations.members", "groups:read", "missing_scope"],
+    // The app never has these, so anyone can cause them by a command in a direct message.
+    ["conversations.info", "im:read", null],
+    ["conversations.info", "channels:read,groups:read,mpim:read,im:read", null],
+    // People can be verified and can decide without these.
+    ["conversations.history", "channels:history", null],
+    ["files.getUploadURLExternal", "files:write", null],
+  ])("of %s that is %s counts as %s", async (method, needed, refused) => {
+    const { calls, ask } = await slackThatSays(lacks(needed));
+    await ask(method);
+    expect(calls.tokenRefusal()).toBe(refused);
+  });
 });
 
 test("calls count as unanswered from the first that fails without an answer of Slack until Slack answers one, even with a refusal", async () => {
