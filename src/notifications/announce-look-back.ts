@@ -41,6 +41,8 @@ export function createWeekEnds(
       checkedAt = now;
       if (audit.channel === null || policy.lookBack === null) return;
       const week = lastWeek(policy.lookBack, now);
+      // A week of the future was recorded while the wall clock was wrong.
+      if (recordedTo > now) recordedTo = 0;
       if (week === null || week.to <= recordedTo) return;
       // A week before the first entry has no figures. If the entry about the end of this week is archived, all remaining entries are later.
       const [first] = await store.auditRows(0, 1);

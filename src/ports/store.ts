@@ -168,7 +168,10 @@ export type FormStore = {
 /** The audit, which is only appended to. */
 export type AuditLog = {
   audit(entries: readonly AuditEntry[]): Promise<void>;
-  /** Appends the entry, unless the newest of its kind has the same `until` or a later one. So only one of several processes appends it. */
+  /**
+   * Appends the entry, unless the newest of its kind whose `until` has come (by the entry's `at`) has the same `until` or a later one. So only
+   * one of several processes appends it.
+   */
   auditOnce(entry: AuditEntry & { readonly until: number }): Promise<"added" | "known">;
   /** Resolves to the entries of these kinds after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;

@@ -163,6 +163,16 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       ]);
     });
 
+    test("a week that is recorded with an end in the future keeps no earlier week from being recorded", async () => {
+      const ended = (until: number) => ({
+        ...anAuditEntry(aRun(), { what: "week-ended", at: 2_000 }),
+        until,
+      });
+      expect(await bench.store.auditOnce(ended(9_000))).toBe("added");
+      expect(await bench.store.auditOnce(ended(2_000))).toBe("added");
+      expect(await bench.store.auditOnce(ended(2_000))).toBe("known");
+    });
+
     test("decisions on the same request are found by verdict, digest and age, newest first, without disputed ones", async () => {
       const run = aRun();
       const settled = (facts: Partial<AuditEntry>) =>

@@ -48,6 +48,18 @@ describe("the end of a week", () => {
     expect(lookBacks(bench).map(({ facts }) => facts.lookBack?.week.to)).toEqual([MONDAY, MONDAY + 7 * DAY]);
   });
 
+  test("is announced although the wall clock was wrong for a moment and a week of the future was recorded", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await reach(bench, MONDAY + 35 * DAY);
+    await reach(bench, MONDAY - HOUR);
+    await reach(bench, MONDAY);
+    await bench.restart();
+    await reach(bench, MONDAY + 7 * DAY);
+    const ends = lookBacks(bench).map(({ facts }) => facts.lookBack?.week.to);
+    expect(ends.slice(-2)).toEqual([MONDAY, MONDAY + 7 * DAY]);
+  });
+
   test("is announced although a row that says so is no entry", async () => {
     const { bench, spoil } = await withFile();
     await decided(bench);

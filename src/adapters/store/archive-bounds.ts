@@ -56,7 +56,7 @@ export async function archiveLimit(
   { before, withoutSink }: ArchiveOptions,
 ): Promise<ArchiveLimit> {
   const kept: readonly Kept[] = [
-    { firstKept: await first(db, before), because: null },
+    await first(db, before),
     {
       firstKept: await newestPolicy(db),
       because: "the policy in force follows from it: restart Countersign, or load the policy again",
@@ -106,10 +106,23 @@ async function notSentYet(db: Reader): Promise<Kept> {
   return { firstKept: last.seq + 1, because };
 }
 
-async function first(db: Reader, before: number): Promise<number | null> {
-  const later = db.selectFrom("audit").select("seq").where("at", ">=", before).orderBy("seq");
-  return (await later.limit(1).executeTakeFirst())?.seq ?? (await newestOf(db, null));
+/** Clocks of several machines differ by less than this (ms). */
+const SKEW_MS = 24 * 60 * 60_000;
+
+/** Entries leave only in their order, so one with a time of the future keeps all later ones. Only the operator can say that they may go too. */
+async function first(db: Reader, before: number): Promise<Kept> {
+  const found = db.selectFrom("audit").select(["seq", "at"]).where("at", ">=", before).orderBy("seq");
+  const row = await found.limit(1).executeTakeFirst();
+  if (row === undefined) return { firstKept: await newestOf(db, null), because: null };
+  const { seq, at } = row;
+  const later = db.selectFrom("audit").select("seq").where("seq", ">", seq);
+  const earlier = later.where("at", "<", Math.min(before, at - SKEW_MS)).limit(1);
+  const isAhead = (await earlier.executeTakeFirst()) !== undefined;
+  return { firstKept: seq, because: isAhead ? aheadWords(at) : null };
 }
+
+const aheadWords = (at: number): string =>
+  `its time is ${new Date(at).toISOString()}, although later entries are from before --before, so the clock was wrong when it was written. Entries are archived only in their order. To archive this one and all later ones that may go, name a moment after that time with --before`;
 
 /** Resolves to the newest entry of this kind, or of all. */
 async function newestOf(db: Reader, what: string | null): Promise<number | null> {

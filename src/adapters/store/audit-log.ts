@@ -36,14 +36,14 @@ export function createAuditLog(
   };
 }
 
-/** Appends the entry unless one of its kind with the same or a later `until` exists. The lock lets only one of several writers add it. */
+/** Appends the entry unless the same week or a later one is recorded. The lock lets only one of several writers add it. */
 async function appendOnce(
   trx: Trx,
   entry: AuditEntry & { readonly until: number },
   key: AuditKey,
 ): Promise<"added" | Undo<"known">> {
   await takeAuditLock(trx);
-  if ((await newestUntil(trx, entry.what, key)) >= entry.until) return new Undo("known");
+  if ((await newestUntil(trx, entry, key)) >= entry.until) return new Undo("known");
   await appendAudit(trx, [entry], key);
   return "added";
 }
@@ -51,14 +51,18 @@ async function appendOnce(
 /** The number of rows of one kind that are searched for one that this program wrote. */
 const MAX_TRIED = 20;
 
-/** Skips rows that are not proven or cannot be read, so that a forged row keeps no week from being recorded. */
-async function newestUntil(trx: Trx, what: AuditEntry["what"], key: AuditKey): Promise<number> {
+/**
+ * Skips rows that are not proven or cannot be read, and weeks that end later than `now`, so that neither a forged row nor a moment of a wrong
+ * wall clock keeps a week from being recorded.
+ */
+async function newestUntil(trx: Trx, { what, at: now }: AuditEntry, key: AuditKey): Promise<number> {
   const prove = createProof(trx, key);
   const rows = trx.selectFrom("audit").select("seq").where("what", "=", what).where("seq", "<=", LAST_SEQ);
   for (const { seq } of await rows.orderBy("seq", "desc").limit(MAX_TRIED).execute())
     try {
       const proven = await prove(seq);
-      if (proven.ok) return proven.kept.entry.until ?? 0;
+      const { until = 0 } = proven.ok ? proven.kept.entry : {};
+      if (proven.ok && until <= now) return until;
     } catch (error) {
       if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
     }

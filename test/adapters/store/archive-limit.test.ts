@@ -57,6 +57,20 @@ test("a chain of overlapping decisions takes no more statements if it is longer"
   expect(long).toEqual(short);
 });
 
+test("an entry from a wrong clock stops the archive, and the reason names its time", async () => {
+  const [day, wrong] = [86_400_000, Date.UTC(2031, 0, 1)];
+  const times = [day, 2 * day, wrong, 3 * day, 4 * day];
+  const entries = times.map((at) => anAuditEntry(run, { what: "opened", at }));
+  await write(db, (trx) => appendAudit(trx, entries, key));
+  const limit = (before: number) => archiveLimit(db, { before, withoutSink: true });
+  expect(await limit(4 * day)).toEqual({
+    lastArchivable: 2,
+    because: expect.stringContaining("its time is 2031-01-01T00:00:00.000Z") as unknown,
+  });
+  expect(await limit(2 * day)).toEqual({ lastArchivable: 1, because: null });
+  expect((await limit(wrong + 1)).lastArchivable).toBe(4);
+});
+
 test("the limit is the highest that splits no decision", async () => {
   const entry = fc.option(fc.nat(6), { freq: 2 });
   await fc.assert(
