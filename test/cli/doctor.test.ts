@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { rootCertificates } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -74,6 +75,17 @@ test("all faults of the configuration are reported at once, with exit code 2", a
   const seen = await doctor({ AGENT_BASE_URL: "", PORT: "many", SLACK_BOT_TOKEN: "xoxp-of-a-person" });
   expect(seen.code).toBe(2);
   for (const name of ["AGENT_BASE_URL", "PORT", "SLACK_BOT_TOKEN"]) expect(seen.printed).toContain(name);
+});
+
+test("an authority that Node has not loaded, because the variable is in a file of --env-file, is reported", async () => {
+  const [certificate, file] = [join(folder, "ca.pem"), join(folder, "bot.env")];
+  await writeFile(certificate, rootCertificates[0] ?? "");
+  const loaded = await doctor({ NODE_EXTRA_CA_CERTS: certificate });
+  expect(wrong(loaded)).toEqual([]);
+  await writeFile(file, `NODE_EXTRA_CA_CERTS=${certificate}\n`);
+  const seen = await doctor({}, [process.execPath, `--env-file=${file}`]);
+  expect(wrong(seen)).toEqual(["Certificates"]);
+  expect(seen.printed).toContain("Set it before the command");
 });
 
 /** Runs the doctor with a policy that comes through a pipe. */

@@ -1,6 +1,7 @@
 // Checks this program, the environment and the policy, without a network.
 
 import { readFileSync } from "node:fs";
+import { getCACertificates } from "node:tls";
 import { findingLine, type LintedPolicy, lintPolicy } from "../../adapters/policy-file/policy-holder.ts";
 import { isReadOnce } from "../../adapters/policy-file/watch-files.ts";
 import {
@@ -63,6 +64,9 @@ function checkCertificates(env: Environment): Finding[] {
   if (extra !== "" && !holdsCertificate(extra)) {
     const says = `NODE_EXTRA_CA_CERTS names ${extra}, which contains no readable certificate, so Node ignores it`;
     found.push(bad(CERTIFICATES, says, "Set it to a PEM file that this user can read."));
+  } else if (extra !== "" && getCACertificates("extra").length === 0) {
+    const says = `NODE_EXTRA_CA_CERTS names ${extra}, but Node has not loaded it, because Node does not take this variable from --env-file; so a connection that works for the bot may be WRONG here`;
+    found.push(bad(CERTIFICATES, says, `Set it before the command: NODE_EXTRA_CA_CERTS=${extra} node …`));
   }
   return found;
 }
