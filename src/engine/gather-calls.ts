@@ -12,18 +12,18 @@ import {
   isReminder,
   joinable,
   joinCalls,
-  markWaiting,
   settleJoined,
 } from "../domain/call.ts";
 import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
 import type { Called, Gathered, GatheredCall } from "../domain/follow-up.ts";
-import type { ApprovalId, ChannelId, RunKey } from "../domain/ids.ts";
+import type { ChannelId, RunKey } from "../domain/ids.ts";
 import { OPENING, type Run } from "../domain/run.ts";
-import { type EventLog, PortError } from "../ports.ts";
-import { ROW_UNREADABLE, type RunStore } from "../ports/store.ts";
+import type { EventLog } from "../ports.ts";
+import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import { type Change, eachHeldRun } from "./change-runs.ts";
 import type { Clock, CountedTime } from "./clock.ts";
+import { type CountedRun, countWaiting, nullIfUnreadable, waitingCalls } from "./count-waiting.ts";
 import type { RunEngine } from "./run-engine.ts";
 
 export type GatherCalls = {
@@ -57,8 +57,7 @@ type CallToJoin = Pick<Gathered, "says" | "channel"> & {
 };
 
 /** What the gathering needs to know about a run. */
-type RunFacts = {
-  readonly key: RunKey;
+type RunFacts = CountedRun & {
   readonly channel: ChannelId;
   /** True if the run's thread is open, so that the run can carry a message. */
   readonly canCarry: boolean;
@@ -67,9 +66,6 @@ type RunFacts = {
   readonly calls: readonly CallToJoin[];
   /** The carriers that calls of this run have joined without knowing the result. */
   readonly doubts: readonly RunKey[];
-  /** The gathered messages that this run carries and that are not over. */
-  readonly open: readonly Gathered[];
-  readonly pending: ReadonlySet<ApprovalId>;
 };
 
 export function createGatherCalls(given: Deps): GatherCalls {
@@ -116,20 +112,6 @@ export function createGatherCalls(given: Deps): GatherCalls {
   };
 }
 
-/** Resolves to null if the row of a run cannot be read, so that it does not stop the others. The store reports such rows. */
-async function nullIfUnreadable<Value>(
-  result: Promise<Value>,
-  onUnreadable = (): void => undefined,
-): Promise<Value | null> {
-  try {
-    return await result;
-  } catch (error) {
-    if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
-    onUnreadable();
-    return null;
-  }
-}
-
 /** A run that cannot be read carries no message. So it is forgotten, and no call joins it again. */
 function forgetUnreadable(given: Deps, runFacts: Map<RunKey, RunFacts>): Deps {
   return {
@@ -162,15 +144,12 @@ function factsOf(run: Run, now: number): RunFacts | null {
   });
   const doubts = [...new Set(unsettledCalls(run).flatMap(({ call }) => call.within ?? []))];
   const open = gathered.filter(({ over }) => over !== true);
-  const pending = pendingIn(run);
-  if (calls.length + doubts.length + open.length + pending.size === 0) return null;
-  const canCarry = run.posts[OPENING]?.type === "up";
+  const waiting = waitingCalls(run);
   const joinsFrom = canJoinReminderFrom(run);
-  return { key, channel, canCarry, joinsFrom, calls, doubts, open, pending };
+  if (calls.length + doubts.length + open.length + waiting.length === 0 && joinsFrom === null) return null;
+  const canCarry = run.posts[OPENING]?.type === "up";
+  return { key, channel, canCarry, joinsFrom, calls, doubts, open, waiting };
 }
-
-const pendingIn = ({ approvals }: Run): ReadonlySet<ApprovalId> =>
-  new Set(approvals.filter(({ state }) => state.type === "pending").map(({ id }) => id));
 
 /** Settles the calls that a crash, or a failure of the store, has left between two steps of `sendTogether`. */
 async function settle(deps: Deps, { key, doubts }: RunFacts): Promise<void> {
@@ -264,32 +243,3 @@ async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJ
 }
 
 const newestSince = ({ gathered = [] }: Run): number => Math.max(0, ...gathered.map(({ since }) => since));
-
-/**
- * Counts the requests of each gathered message that still wait. The message ends with the last of them. A message that says that the time
- * is over ends at once: it stays true.
- */
-async function countWaiting(deps: Deps, runs: readonly RunFacts[]): Promise<void> {
-  const pending = new Map(runs.map((each) => [each.key, each.pending]));
-  for (const { key, open } of runs)
-    for (const { since, says, of } of open) {
-      if (says !== "over") await readUnknown(deps, pending, of);
-      const waits = ({ run, approval }: GatheredCall): boolean =>
-        says !== "over" && pending.get(run)?.has(approval) === true;
-      if (of.some((each) => waits(each) === (each.done === true)))
-        await deps.change(key, (run) => markWaiting(run, since, waits));
-    }
-}
-
-/** Reads the runs of these calls that are not known. They are over, or this process has only begun to take over the channel. */
-async function readUnknown(
-  { store }: Deps,
-  pending: Map<RunKey, ReadonlySet<ApprovalId>>,
-  calls: readonly GatheredCall[],
-): Promise<void> {
-  for (const { run: key, done } of calls) {
-    if (done === true || pending.has(key)) continue;
-    const stored = await nullIfUnreadable(store.load(key));
-    pending.set(key, stored === null ? new Set() : pendingIn(stored.run));
-  }
-}

@@ -94,6 +94,31 @@ describe("waiting requests of a channel", () => {
     ]);
   });
 
+  test("leave their reminder when another request replaces them, also if the service takes that back", async () => {
+    const { bench, ids } = await waiting(3);
+    const [id] = ids;
+    if (id === undefined) throw new Error("no run");
+    const asked = bench.agents.pending.get(id) ?? [];
+    await bench.clock.pass(16 * MIN);
+    const replaced = async (): Promise<readonly unknown[]> => {
+      const runs = await Promise.all(ids.map((each) => bench.run(each)));
+      const { key, approvals } = await bench.run(id);
+      expect(approvals).toMatchObject([{ state: { type: "pending" } }]);
+      const of = runs.flatMap(({ gathered = [] }) => gathered.flatMap((message) => message.of));
+      return of.filter(({ done }) => done === true).map(({ run }) => run === key);
+    };
+    expect(await replaced()).toEqual([]);
+    bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "deploy to production" } }]);
+    await bench.clock.pass(MIN);
+    expect(await replaced()).toEqual([true]);
+    bench.agents.pending.set(id, asked);
+    await bench.clock.pass(MIN);
+    expect(await replaced()).toEqual([true]);
+    await bench.restart();
+    await bench.clock.pass(MIN);
+    expect(await replaced()).toEqual([true]);
+  });
+
   test("keep their reminder while a process that has just taken over the channel does not know all of them yet", async () => {
     const { bench, ids } = await waiting(3);
     await bench.clock.pass(16 * MIN);

@@ -1,0 +1,71 @@
+// Counts the requests that still wait, for each message that calls people to several of them.
+
+import { callsOf, fateOf, markWaiting } from "../domain/call.ts";
+import type { Gathered, GatheredCall } from "../domain/follow-up.ts";
+import type { RunKey } from "../domain/ids.ts";
+import type { Run } from "../domain/run.ts";
+import { PortError } from "../ports.ts";
+import { ROW_UNREADABLE, type RunStore } from "../ports/store.ts";
+import type { Change } from "./change-runs.ts";
+
+type Deps = { readonly store: Pick<RunStore, "load">; readonly change: Change };
+
+/** What the counting needs to know about a run. */
+export type CountedRun = {
+  readonly key: RunKey;
+  /** The gathered messages that this run carries and that are not over. */
+  readonly open: readonly Gathered[];
+  readonly waiting: WaitingCalls;
+};
+
+/** The calls of a run whose requests still wait as they were when the calls were made. A changed request is another request. */
+export type WaitingCalls = readonly Pick<GatheredCall, "approval" | "n">[];
+
+export const waitingCalls = (run: Run): WaitingCalls =>
+  callsOf(run)
+    .filter((each) => fateOf(each) === "waits")
+    .map(({ approval, call }) => ({ approval: approval.id, n: call.n }));
+
+/**
+ * Counts the requests of each gathered message that still wait. The message ends with the last of them. A message that says that the time
+ * is over ends at once: it stays true.
+ */
+export async function countWaiting(deps: Deps, runs: readonly CountedRun[]): Promise<void> {
+  const waiting = new Map(runs.map((each) => [each.key, each.waiting]));
+  for (const { key, open } of runs)
+    for (const { since, says, of } of open) {
+      if (says !== "over") await readUnknown(deps, waiting, of);
+      const waits = ({ run, approval, n }: GatheredCall): boolean =>
+        says !== "over" &&
+        waiting.get(run)?.some((each) => each.approval === approval && each.n === n) === true;
+      if (of.some((each) => waits(each) === (each.done === true)))
+        await deps.change(key, (run) => markWaiting(run, since, waits));
+    }
+}
+
+/** Reads the runs of these calls that are not known. They are over, or this process has only begun to take over the channel. */
+async function readUnknown(
+  { store }: Pick<Deps, "store">,
+  waiting: Map<RunKey, WaitingCalls>,
+  calls: readonly GatheredCall[],
+): Promise<void> {
+  for (const { run: key, done } of calls) {
+    if (done === true || waiting.has(key)) continue;
+    const stored = await nullIfUnreadable(store.load(key));
+    waiting.set(key, stored === null ? [] : waitingCalls(stored.run));
+  }
+}
+
+/** Resolves to null if the row of a run cannot be read, so that it does not stop the others. The store reports such rows. */
+export async function nullIfUnreadable<Value>(
+  result: Promise<Value>,
+  onUnreadable = (): void => undefined,
+): Promise<Value | null> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
+    onUnreadable();
+    return null;
+  }
+}
