@@ -89,3 +89,41 @@ test("with SQLite, two bots never run at once, and the bot starts with its varia
   const mounted = volumeMounts.map(({ name }) => name).toSorted();
   expect(template.spec.volumes.map(({ name }) => name).toSorted()).toEqual(mounted);
 });
+
+const Commands = z.looseObject({
+  metadata: z.strictObject({ name: z.string() }),
+  spec: z.looseObject({
+    containers: z.tuple([z.looseObject({ volumeMounts: z.array(z.unknown()) })]),
+    volumes: z.array(z.unknown()),
+  }),
+});
+
+test.each([
+  ["deploy/kubernetes", "postgres.yaml", ["tmp"]],
+  ["deploy/kubernetes-sqlite", "sqlite.yaml", []],
+])(
+  "the pod for commands has the image, variables, files and rights of %s, and can write to /tmp",
+  (path, file, more) => {
+    const text = readFileSync(join(ROOT, "deploy/kubernetes-commands", file), "utf8");
+    const document = Kind.parse(parseAllDocuments(text)[0]?.toJS());
+    expect(faultsOf([document])).toBe("");
+    const { spec } = Commands.parse(document);
+    const [{ name: _, command, volumeMounts, ...container }] = spec.containers;
+    const deployment = documentsIn(path).find(({ kind }) => kind === "Deployment");
+    const bot = Commands.shape.spec.parse(
+      z.object({ spec: z.object({ template: z.object({ spec: z.unknown() }) }) }).parse(deployment).spec
+        .template.spec,
+    );
+    const [{ volumeMounts: botMounts, ...botContainer }] = bot.containers;
+    expect(command).toEqual(["sleep", "infinity"]);
+    expect(botContainer).toMatchObject(container);
+    expect(Object.keys(container)).toEqual(
+      Object.keys(botContainer).filter((key) => /image|env|securityContext/.test(key)),
+    );
+    expect(spec["securityContext"]).toEqual(bot["securityContext"]);
+    const tmp = { name: "tmp", mountPath: "/tmp" };
+    expect(volumeMounts).toEqual([...botMounts, ...more.map(() => tmp)]);
+    expect(volumeMounts).toContainEqual(tmp);
+    expect(spec.volumes).toEqual([...bot.volumes, ...more.map((name) => ({ name, emptyDir: {} }))]);
+  },
+);
