@@ -154,7 +154,7 @@ async function build(config: Config, log: Log, { closers, onReload, onRefused }:
 type StartFacts = { readonly config: Config; readonly policy: PolicyHolder; readonly store: Store };
 
 /**
- * Puts this process's policy into force in all replicas. So it comes once the port is open and Slack has accepted the token, because a start
+ * Puts this process's policy into force in all replicas. So it comes once the port is open and Slack has accepted the tokens, because a start
  * that fails must change nothing, and before the first decision. The wait for Slack may have been long, so the file may have changed.
  */
 async function recordStart({ config, policy, store }: StartFacts): Promise<void> {

@@ -84,7 +84,7 @@ type SlackDeps = {
   readonly metrics: Metrics;
 };
 
-/** Resolves once Slack has accepted the bot token, however long that takes. Rejects with a one-line message if Slack refuses it. */
+/** Resolves once Slack has accepted the tokens, however long that takes. Rejects with a one-line message if Slack refuses one. */
 export async function reachConfiguredSlack({ config, log, ...deps }: SlackDeps, closers: Closers) {
   const through = openSlack(config.proxies);
   closers.push(async () => through.dispatcher.destroy());

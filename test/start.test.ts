@@ -126,9 +126,9 @@ function query(env: Env, statement: string): readonly unknown[] {
 }
 
 /** A Slack that gives these answers, by method. It answers no other call. */
-const answering = (answers: { readonly [method: string]: () => object }): Server =>
-  createServer(({ url = "" }, response) => {
-    const answer = answers[url.replace("/api/", "")]?.();
+const answering = (answers: { readonly [method: string]: (token: string) => object }): Server =>
+  createServer(({ url = "", headers }, response) => {
+    const answer = answers[url.replace("/api/", "")]?.(headers.authorization ?? "");
     if (answer === undefined) return;
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(answer));
@@ -140,6 +140,22 @@ test("a start whose token Slack refuses writes nothing into the audit, and so pu
   );
   const { printed, entries } = await failing(env);
   expect(printed).toContain("Slack refuses SLACK_BOT_TOKEN (invalid_auth)");
+  expect(entries).toEqual([]);
+});
+
+test("a start whose app token Slack refuses writes nothing into the audit either", async () => {
+  const byToken = new Map([
+    ["Bearer xoxb-1", { ok: true, team_id: "T0ACME", user_id: "U0COUNTERSIGN", bot_id: "B0COUNTERSIGN" }],
+    ["Bearer xapp-1", { ok: false, error: "invalid_auth" }],
+  ]);
+  const slack = answering({
+    "auth.test": (token) => byToken.get(token) ?? {},
+    "bots.info": () => ({ ok: true, bot: { app_id: "A0COUNTERSIGN" } }),
+    "apps.connections.open": () => ({ ok: false, error: "invalid_auth" }),
+  });
+  const { env } = await surroundings(slack);
+  const { printed, entries } = await failing(env);
+  expect(printed).toContain("Slack refuses SLACK_APP_TOKEN (invalid_auth)");
   expect(entries).toEqual([]);
 });
 

@@ -7,10 +7,13 @@ import type { Clock } from "../../engine/clock.ts";
 import { type Counters, type EventLog, PortError } from "../../ports.ts";
 import { appOfBot, type SlackSelf, slackSelf } from "./answers.ts";
 import { type Call, type Connections, createClients } from "./clients.ts";
+import { appTokenRefusal } from "./socket-opening.ts";
 import { createSlackCalls, REFUSED_TOKEN, type SlackCalls } from "./slack-calls.ts";
 
 export type ReachOptions = {
   readonly botToken: string;
+  /** Only in Socket Mode. */
+  readonly appToken?: string;
   readonly apiUrl: string | null;
   /** The connections to use, which the caller closes. Undefined to connect directly. */
   readonly through: Connections | undefined;
@@ -24,7 +27,7 @@ export type ReachOptions = {
   readonly metrics: Pick<Counters, "slackCall">;
 };
 
-/** Slack, once it has accepted the bot token. */
+/** Slack, once it has accepted the tokens. */
 export type ReachedSlack = {
   readonly calls: SlackCalls;
   readonly quick: Call;
@@ -33,15 +36,17 @@ export type ReachedSlack = {
   readonly appId: string;
 };
 
-/** Rejects with a one-line message for operators if Slack refuses the bot token, or if the app's id is unknown or wrong. */
+/** Rejects with a one-line message for operators if Slack refuses a token, or if the app's id is unknown or wrong. */
 export async function reachSlack(options: ReachOptions): Promise<ReachedSlack> {
-  const { botToken, apiUrl, through, quickMs, logger, log, clock, metrics } = options;
+  const { botToken, appToken, apiUrl, through, quickMs, logger, log, clock, metrics } = options;
   const calls = createSlackCalls({ monotonic: clock.monotonic, metrics });
   const clients = createClients(botToken, apiUrl, logger, { through, quickMs });
   const quick = calls.observe(clients.quick);
   const background = calls.observe(clients.background);
   const self = await whoAmI(quick, log);
   const appId = await whichApp(quick, self, options.appId, log);
+  if (appToken !== undefined)
+    await refuseBadAppToken(createClients(appToken, apiUrl, logger, { through, quickMs }).quick);
   return { calls, quick, background, self, appId };
 }
 
@@ -88,6 +93,15 @@ async function whichApp(
     "SLACK_BOT_TOKEN does not belong to the app that SLACK_APP_ID names. Copy both from the pages of the same app, or leave SLACK_APP_ID out.",
   );
 }
+
+/** Rejects only if Slack has no such token. Everything else shows when the socket opens, which the start does not wait for. */
+async function refuseBadAppToken(call: Call): Promise<void> {
+  await call("auth.test", {}).catch((error: unknown) => {
+    if (error instanceof PortError && NO_SUCH_TOKEN.has(error.code)) throw appTokenRefusal(error);
+  });
+}
+
+const NO_SUCH_TOKEN: ReadonlySet<string> = new Set(["invalid_auth", "account_inactive", "token_revoked"]);
 
 const isRefusedToken = ({ code }: PortError): boolean => REFUSED_TOKEN.has(code);
 /** An unreadable answer ("garbled") is final too, because Slack would give the same answer again. */

@@ -50,7 +50,7 @@ export function openUntilAnswered(client: SocketModeReceiver["client"], { clock,
       }
       const refuses = REFUSED_APP_TOKEN.has(answer.code);
       if (refuses && token === "untried") {
-        refuseStart(refusalOf(answer));
+        refuseStart(appTokenRefusal(answer));
         return NEVER;
       }
       if (refuses) token = "refused";
@@ -73,7 +73,7 @@ export function openUntilAnswered(client: SocketModeReceiver["client"], { clock,
 const pauseMs = (failures: number, { retryAfterMs }: PortError): number =>
   Math.max(Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS), retryAfterMs ?? 0);
 
-const refusalOf = (error: PortError): Error =>
+export const appTokenRefusal = (error: PortError): Error =>
   new Error(
     `Slack refuses SLACK_APP_TOKEN (${error.code}). It needs an app-level token with the scope connections:write.`,
     { cause: error },
