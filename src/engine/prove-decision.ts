@@ -7,14 +7,12 @@ import type { Approval, Decision } from "../domain/approval.ts";
 import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import { type Run, runId } from "../domain/run.ts";
-import { PortError } from "../ports.ts";
-import { type AuditLog, type Finding, ROW_UNREADABLE } from "../ports/store.ts";
+import type { AuditLog, Finding } from "../ports/store.ts";
 
 type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
 
 /**
- * Resolves to null if the audit confirms the decision, every vote that it rests on, and the stages that the request has reached. Takes a
- * few look-ups by index, however long the audit is.
+ * Resolves to null if the audit confirms the decision, every vote that it rests on, and the stages that the request has reached.
  */
 export async function findDisproof(
   audit: AuditLookup,
@@ -78,23 +76,11 @@ async function disproveVote(
   const { entry } = proven.kept;
   if (!kinds.includes(entry.what) || !matchesVote(entry, run, approval, vote))
     return `audit entry ${seq} says something else`;
-  const settled = await settledAfter(audit, vote, [seq, run.key, approval.id]);
-  const end = settled.find((later) => later.entry.refers === seq && endsDecision(later.entry.outcome));
-  return end === undefined ? null : `audit entry ${end.seq} says that it is over: ${end.entry.outcome}`;
-}
-
-/** A row that cannot be read keeps an approval back, because it may say that the approval was taken back. It must not stop a denial. */
-async function settledAfter(
-  audit: AuditLookup,
-  { verdict }: Decision,
-  about: Parameters<AuditLog["settledAfter"]>,
-): ReturnType<AuditLog["settledAfter"]> {
-  try {
-    return await audit.settledAfter(...about);
-  } catch (error) {
-    if (verdict === "deny" && error instanceof PortError && error.code === ROW_UNREADABLE) return [];
-    throw error;
-  }
+  const settled = await audit.settledAfter({ seq, link: proven.kept.link });
+  // A fault keeps an approval back, because it may hide that the approval was taken back. It must not stop a denial.
+  if (!settled.ok) return vote.verdict === "deny" ? null : settled.finding.words;
+  const end = settled.entries.find(({ outcome }) => endsDecision(outcome));
+  return end === undefined ? null : `audit entry ${end.seq} says that it is over: ${end.outcome}`;
 }
 
 /** Returns whether the entry has the same run, approval, request, verdict, reason and person as the vote. */

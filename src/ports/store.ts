@@ -187,8 +187,11 @@ export type AuditLog = {
    * ROW_UNREADABLE if the entry is proven but has a form that this release does not know.
    */
   provenEntry(seq: number): Promise<Proven>;
-  /** Resolves to the "settled" entries of this approval after this number, oldest first. */
-  settledAfter(seq: number, run: RunKey, approval: ApprovalId): Promise<readonly KeptEntry[]>;
+  /**
+   * Resolves to the "settled" entries about this proven decision or vote, oldest first, or to a fault in any entry after it. Proves each of
+   * them, so no one can hide one. Takes as long as there are entries that this process has not proven yet.
+   */
+  settledAfter(decided: AuditMark): Promise<SettledAfter>;
   /**
    * Resolves to the numbers of the decisions with this verdict on this digest of what was asked, since `since` (ms), newest first, without
    * disputed ones. The index behind it is no evidence, so read each entry with `provenEntry`.
@@ -211,6 +214,11 @@ export type Proven =
   | { readonly ok: true; readonly kept: KeptEntry }
   /** `finding` is the one that `checkAudit` has for the same row. */
   | { readonly ok: false; readonly fault: AuditFault; readonly finding: Finding };
+
+export type SettledEntry = { readonly seq: number; readonly outcome: string };
+export type SettledAfter =
+  | { readonly ok: true; readonly entries: readonly SettledEntry[] }
+  | { readonly ok: false; readonly finding: Finding };
 
 /** What a person needs who checks the audit outside this program. */
 export type AuditEvidence = {

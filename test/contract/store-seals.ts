@@ -286,6 +286,65 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       });
     });
 
+    describe("what became of a decision", () => {
+      const entry = (facts: Parameters<typeof anAuditEntry>[1]) => anAuditEntry(aWatchedRun(), facts);
+      const settled = (refers: number) => entry({ what: "settled", refers, outcome: "void: undone" });
+      const endOf = async (seq: number) => {
+        const proven = await store.provenEntry(seq);
+        if (!proven.ok) throw new Error("the decision is not proven");
+        const { link } = proven.kept;
+        const found = await store.settledAfter({ seq, link });
+        return found.ok
+          ? found.entries.map(({ seq: at, outcome }) => `${at} ${outcome}`)
+          : found.finding.words;
+      };
+
+      /** Two decisions, of which the second is settled first. */
+      beforeEach(async () => {
+        await store.audit([entry({ what: "decided" }), entry({ what: "decided" })]);
+        await store.audit([
+          settled(2),
+          entry({ what: "opened" }),
+          settled(1),
+          entry({ what: "opened" }),
+          entry({ what: "opened" }),
+        ]);
+      });
+
+      test("is found, whichever decision is asked about first, and however many entries follow", async () => {
+        expect(await endOf(2)).toEqual(["3 void: undone"]);
+        expect(await endOf(1)).toEqual(["5 void: undone"]);
+        await store.audit([...Array.from({ length: 250 }, () => entry({ what: "opened" })), settled(2)]);
+        expect(await Promise.all([endOf(2), endOf(1), endOf(7)])).toEqual([
+          ["3 void: undone", "258 void: undone"],
+          ["5 void: undone"],
+          [],
+        ]);
+      });
+
+      test.for<[string, string, string]>([
+        ["kind", "update audit set what = 'refused' where seq = 5", "5: its columns"],
+        ["text", "update audit set entry = '{}' where seq = 5", "5: it does not match"],
+        ["signature", "update audit set signature = '' where seq = 5", "5: its signature"],
+        ["number", "delete from audit where seq = 5", "6: the number before it"],
+      ])(
+        "is a fault if the %s of an entry after it was changed, and the fault hides no later decision",
+        async ([, sql, words]) => {
+          await change(sql);
+          expect(await endOf(4)).toContain(words);
+          expect(await endOf(1)).toContain(words);
+          expect(await endOf(7)).toEqual([]);
+          expect(await endOf(1)).toContain(words);
+        },
+      );
+
+      test("is a fault if entries that this process has read are gone or others", async () => {
+        expect(await endOf(2)).toEqual(["3 void: undone"]);
+        await place.run("delete from audit where seq > 4");
+        expect(await endOf(2)).toContain("cut off");
+      });
+    });
+
     describe("one entry by itself", () => {
       test("that is not proven is the same finding as in a check of all, and another one once its content changes", async () => {
         await store.audit([anAuditEntry(aWatchedRun())]);

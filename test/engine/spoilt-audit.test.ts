@@ -5,6 +5,7 @@ import { auditEntry } from "#src/audit/entry.ts";
 import { UserId } from "#src/domain/ids.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { BY as DECIDER, decided } from "../make/receipts.ts";
+import { aPolicy } from "../make/policy.ts";
 import { CHANNEL, TEAM } from "../make/run.ts";
 import { rowThatIsNoEntry, withFile } from "../make/spoilt-database.ts";
 
@@ -177,3 +178,38 @@ test.for(ONLY_DENIALS)(
     expect(bench.agents.resolved.slice(before).map((each) => each.verdict)).toEqual(leaves);
   },
 );
+
+describe("an approval that was taken back and whose run was put back", () => {
+  async function putBack(...statements: readonly string[]) {
+    const { bench, spoil } = await withFile();
+    bench.policy = aPolicy({ holdMs: MIN });
+    const { click, id } = await decided(bench);
+    await bench.clock.pass(3_000);
+    spoil("create table kept as select * from runs");
+    expect(await bench.flow.undoDecision.onCard(click)).toMatchObject({ ok: true });
+    await bench.withCard();
+    const back = ["delete from runs", "insert into runs select * from kept", "drop table kept"];
+    spoil(...back, ...statements);
+    bench.agents.pending.set(id, ["apr_1", "apr_2"]);
+    await bench.clock.pass(5 * MIN);
+    return bench;
+  }
+
+  test.for<[string, string, string]>([
+    ["says so", "select 1", "it is over: void"],
+    ["calls itself another kind", "update audit set what = 'refused' where what = 'settled'", "its columns"],
+    ["names another approval", "update audit set approval = 'apr_9' where what = 'settled'", "its columns"],
+    ["names another run", "update audit set run = 'x' where what = 'settled'", "its columns"],
+    [
+      "says something else",
+      "update audit set entry = '{}' where what = 'settled'",
+      "does not match its link",
+    ],
+    ["is missing", "delete from audit where what = 'settled'", "the number before it is missing"],
+  ])("is not sent if the entry about it %s", async ([, spoilt, found]) => {
+    const bench = await putBack(spoilt);
+    expect(bench.agents.resolved).toEqual([]);
+    const [finding] = await bench.store.auditAfter(0, ["tampering-found"], 9);
+    expect(finding?.entry.outcome).toContain(found);
+  });
+});

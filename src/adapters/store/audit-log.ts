@@ -13,6 +13,7 @@ import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
 import { type Database, read, type Trx, Undo, write } from "./database.ts";
 import type { Findings } from "./seals.ts";
+import { createSettledEntries } from "./settled-entries.ts";
 import { createNotifications } from "./stored-notifications.ts";
 
 /** The maximum number of entries of one run that are returned. No run has that many. */
@@ -31,6 +32,7 @@ export function createAuditLog(
     ...createRowReading(db),
     ...createNotifications(db, key, findings),
     provenEntry: createProof(db, key),
+    settledAfter: createSettledEntries(db, key),
     auditOnce: (entry) => write(db, (trx) => appendOnce(trx, entry, key)),
     audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
   };
@@ -69,7 +71,7 @@ async function newestUntil(trx: Trx, { what, at: now }: AuditEntry, key: AuditKe
   return 0;
 }
 
-type Reading = Omit<AuditLog, "audit" | "auditOnce" | "provenEntry">;
+type Reading = Omit<AuditLog, "audit" | "auditOnce" | "provenEntry" | "settledAfter">;
 
 function createRowReading(db: Database): Evidence {
   return {
@@ -103,11 +105,6 @@ function createReading(db: Database): Reading {
     async auditEntry(seq) {
       const row = await read(() => entries().where("seq", "=", seq).executeTakeFirst());
       return row === undefined ? null : keptEntry(row);
-    },
-    async settledAfter(seq, run, approval) {
-      const about = entries().where("run", "=", run).where("approval", "=", approval);
-      const query = about.where("seq", ">", seq).where("what", "=", "settled").orderBy("seq");
-      return (await read(() => query.limit(MAX_PER_RUN).execute())).map(keptEntry);
     },
     decidedBefore: async (asked, limit) =>
       (await read(() => decidedBefore(db, asked, limit).execute())).map(({ seq }) => seq),

@@ -193,7 +193,7 @@ export async function walkAudit(db: Database, key: AuditKey): Promise<Finding | 
   return head.ok ? null : head.finding;
 }
 
-async function findingAt(db: Database, fault: AuditFault, seq: number): Promise<Finding> {
+export async function findingAt(db: Database, fault: AuditFault, seq: number): Promise<Finding> {
   const query = db.selectFrom("audit").selectAll().where("seq", "=", seq);
   const row = await read(() => query.executeTakeFirst());
   return row === undefined ? missingFinding(seq, fault) : auditFinding(fault, chainedEntry(row));
@@ -202,14 +202,14 @@ async function findingAt(db: Database, fault: AuditFault, seq: number): Promise<
 const missingFinding = (seq: number, fault: AuditFault): Finding =>
   auditFinding(fault, { seq, link: "", text: "" });
 
-async function* slices(db: Database): AsyncGenerator<ChainedEntry> {
+export async function* slices(db: Database, first = 0): AsyncGenerator<ChainedEntry> {
   const rest = db.selectFrom("audit").selectAll().where("seq", "<=", LAST_SEQ);
-  for (let after = 0; ;) {
+  for (let after = first; ;) {
     const query = rest.where("seq", ">", after).orderBy("seq").limit(ENTRIES_IN_SLICE);
     const rows = await read(() => query.execute());
     yield* rows.map(chainedEntry);
     const last = rows.at(-1);
-    if (last === undefined) return;
+    if (last === undefined || rows.length < ENTRIES_IN_SLICE) return;
     after = last.seq;
     await turn();
   }
