@@ -17,6 +17,7 @@ import { hasUnknownGroups } from "./rule-facts.ts";
 import { contextBehind } from "./run-context.ts";
 import { isStopped, mayHaveAsked, type Run, type Stop } from "./run.ts";
 import { fieldsBeyondForm } from "./text/request-layout.ts";
+import { needsFile } from "./text/request-text.ts";
 
 /** What Slack says about a person. Looked up by id, never taken from a payload or a display name. */
 export type Person = {
@@ -58,6 +59,8 @@ export type Refusal =
   | { readonly type: "word-needed"; readonly word: string }
   /** The form has no room for this many fields of the request, so it can only be denied. */
   | { readonly type: "not-all-shown"; readonly fields: number }
+  /** The whole request is only in a file in the run's thread, and this person does not see the channel. They can deny the request. */
+  | { readonly type: "file-not-seen" }
   /** Nothing may be approved while the brake is on. Requests can still be denied. */
   | { readonly type: "stopped"; readonly stop: Stop }
   | { readonly type: "frozen"; readonly freeze: Freeze }
@@ -115,7 +118,7 @@ export type OpenRefusal = Extract<
       | ("requester" | "guest" | "outsider" | "bot" | "deactivated")
       | ("not-in-channel" | "not-approver" | "unverified")
       | ("unknown" | "closed" | "already-decided" | "changed" | "undone" | "reopened" | "stopped" | "frozen")
-      | ("already-voted" | "part-filled" | "not-all-shown" | "read-first");
+      | ("already-voted" | "part-filled" | "not-all-shown" | "file-not-seen" | "read-first");
   }
 >;
 
@@ -262,12 +265,7 @@ function refusalByBrake(run: Run): OpenRefusal | null {
 /** Judges by the current rule, so it refuses even before the engine has expired the approval. */
 function refusalIfExpired(
   approval: Approval,
-  {
-    run,
-    rule,
-    monotonic,
-    verdict,
-  }: Pick<DecisionAttempt, "run" | "rule" | "monotonic"> & { verdict?: Verdict },
+  { run, rule, monotonic, verdict }: Omit<DecisionAttempt, "by" | "verdict"> & { verdict?: Verdict },
 ): OpenRefusal | null {
   const isOver = (end: number | null): boolean => end !== null && monotonic >= end;
   if (approval.state.type !== "pending" || !isOver(endsUnder(approval, rule))) return null;
@@ -295,5 +293,6 @@ function refusalToApprove(
   if (partRefusal !== null) return partRefusal;
   const fields = fieldsBeyondForm(request, contextBehind(run.context, request));
   if (fields > 0) return { type: "not-all-shown", fields };
+  if (!by.seesChannel && needsFile(request)) return { type: "file-not-seen" };
   return rule.friction.readFirst && !readers.includes(user) ? { type: "read-first" } : null;
 }

@@ -12,6 +12,7 @@ import { assignParts, listsOf, NO_ONE, type Principals } from "../domain/policy/
 import type { Rule } from "../domain/policy/policy.ts";
 import { isRequesterUnknown, type PolicyNow } from "../domain/rule-facts.ts";
 import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
+import { needsFile } from "../domain/text/request-text.ts";
 import { type People, PortError } from "../ports.ts";
 
 /** An answer that is not older than this (ms) is fresh enough for display. A person who clicks is looked up again. */
@@ -38,7 +39,7 @@ export async function countApprovers(
     return {
       type: "counted",
       of,
-      able: await countAble(run, rule, people),
+      able: await countAble(run, approval, rule, people),
       grows: rule.approvers === "anyone",
     };
   } catch (error) {
@@ -48,8 +49,15 @@ export async function countApprovers(
 }
 
 /** Counts only up to the number that the rule needs. Resolves to null if there are too many people to look them all up. */
-async function countAble(run: Run, rule: Rule, people: PeopleLookup): Promise<number | null> {
-  const candidates = await candidatesOf(run, rule, people);
+async function countAble(
+  run: Run,
+  { request }: Approval,
+  rule: Rule,
+  people: PeopleLookup,
+): Promise<number | null> {
+  const named = await candidatesOf(run, rule, people);
+  // People of a stage who do not see the file with the whole request can only deny it.
+  const candidates = needsFile(request) ? named.map((each) => ({ ...each, escalated: false })) : named;
   const membersOfParts = new Map(
     await Promise.all(
       rule.parts.map(async (part) => [part, new Set(await everyoneIn(part, people))] as const),

@@ -207,3 +207,22 @@ describe("a request with more fields than its form has room for", () => {
     expect(toOpen({ verdict: "deny" }, long)).toBeNull();
   });
 });
+
+describe("a request whose whole text is only in a file in the run's thread", () => {
+  const long: Approval = { ...approval, request: { ...approval.request, chars: 300_000 } };
+  const rule = aRule({ approvers: these([]), escalated: these([APPROVER]) });
+  const by = { ...MEMBER, seesChannel: false };
+  const readFirst = { ...rule, friction: { readFirst: true, word: null } };
+
+  test("can only be denied by a person of a stage who does not see the channel", () => {
+    expect(toOpen({ rule, by }, long)).toBe("file-not-seen");
+    expect(toOpen({ rule: readFirst, by }, { ...long, readers: [APPROVER] })).toBe("file-not-seen");
+    expect(toOpen({ rule: readFirst, by }, long)).toBe("file-not-seen");
+    expect(toOpen({ rule, by, verdict: "deny" }, long)).toBeNull();
+  });
+
+  test("can be approved by them once they see the channel, and so can one that fits the form", () => {
+    expect(toOpen({ rule, by: MEMBER }, long)).toBeNull();
+    expect(toOpen({ rule, by })).toBeNull();
+  });
+});

@@ -144,6 +144,33 @@ describe("the queue of a person whom a stage names, but who is not in the run's 
     expect(opened.ok).toBe(true);
   });
 
+  test("offers only the denial of a request whose whole text is a file in that channel", async () => {
+    const { bench, id } = await waiting({ escalate: STAGE });
+    bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "change", plan: "x ".repeat(30_000) } }]);
+    await bench.clock.pass(31 * MIN);
+    inLeads(bench);
+    const [item] = (await bench.flow.queries.pending(ASKER, LEADS)).yours;
+    if (item === undefined) throw new Error("nothing waits");
+    expect(item).toMatchObject({ may: ["deny"], refusal: { type: "file-not-seen" } });
+    const review = () =>
+      bench.flow.review.open(ASKER, bench.flow.review.valueFor("one", ASKER, item.approval.nonce));
+    expect(await review()).toMatchObject({ value: { ticket: { verdict: "deny" } } });
+    bench.people.facts = {};
+    const form = await review();
+    if (!form.ok) throw new Error(form.error.refusal.type);
+    expect(form.value.ticket).toMatchObject({ choice: true });
+    bench.people.facts = { seesChannel: false };
+    const { nonce } = form.value.ticket;
+    const submit = async (chosen: "approve" | "deny") => {
+      const result = bench.flow.submitDecision(ASKER, nonce, "why", { chosen });
+      await bench.clock.rest();
+      await bench.clock.pass(1_000);
+      return result;
+    };
+    expect(await submit("approve")).toMatchObject({ error: { refusal: { type: "file-not-seen" } } });
+    expect(await submit("deny")).toMatchObject({ ok: true });
+  });
+
   test("has nothing for someone else who is not in the channel", async () => {
     const { bench } = await waiting({ escalate: STAGE });
     inLeads(bench);

@@ -56,3 +56,21 @@ describe("two rules apply, and one names people by id and the other by a group",
     expect((await bench.run(id)).approvals[0]?.calls).toMatchObject([{ who: { users: [ana], groups: [] } }]);
   });
 });
+
+test.each([
+  ["fits the form", "short", 1],
+  ["is whole only in a file", "x ".repeat(30_000), 0],
+])(
+  "a person of a stage who does not see the channel is counted if the request fits the form (it %s)",
+  async (_, plan, able) => {
+    const bench = await createBench();
+    const stage = { afterMs: 60_000, to: these([UserId("U0CAT")]), call: null };
+    bench.policy = aPolicy({ approvers: these([]), followUp: { ...NO_FOLLOW_UP, escalate: [stage] } });
+    const id = aRunId();
+    bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "change", plan } }]);
+    await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
+    bench.people.facts = { seesChannel: false };
+    await bench.clock.pass(120_000);
+    expect((await bench.run(id)).approvals[0]?.approverCount).toMatchObject({ able });
+  },
+);

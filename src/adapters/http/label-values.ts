@@ -52,6 +52,7 @@ const DECISION_REFUSALS: { readonly [Type in Refusal["type"]]: true } = {
   "read-first": true,
   "word-needed": true,
   "not-all-shown": true,
+  "file-not-seen": true,
   stopped: true,
   frozen: true,
   "too-late": true,

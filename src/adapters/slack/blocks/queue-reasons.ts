@@ -10,6 +10,8 @@ export const REFUSAL_REASONS: { readonly [Type in OpenRefusal["type"]]: string |
   "part-filled": "your approval can't count for a missing part",
   "already-voted": "you approved it, others must too",
   "not-all-shown": "can only be denied",
+  "file-not-seen":
+    "you can only deny it: the whole of it is in a file in its channel. Ask someone there to approve it, or to add you",
   "read-first": "read it first",
   unverified: "⚠️ Slack did not say whether you may decide it",
   closed: "its time to decide is over",

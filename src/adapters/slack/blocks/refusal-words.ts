@@ -30,6 +30,8 @@ const FIXED_WORDS = {
     "Only people in this channel can approve or deny its requests. Nothing was sent. Ask someone in the channel.",
   "read-first":
     "You must read the whole request before you approve it. Press Approve on the card: the request opens first. Nothing was sent.",
+  "file-not-seen":
+    "This request is too long for Slack's form. The whole of it is in a file in its run's thread, and you are not in that channel, so you can only deny it. Nothing was sent. Ask a person in the channel to approve it, or to add you.",
   undone: "The approval was undone after this was shown to you. Nothing was sent. Look at the card again.",
   reopened:
     "This approval was reopened after this was shown to you; the request is the same. Nothing was sent. Decide it on the current card.",
@@ -204,6 +206,7 @@ const TITLES = {
   "read-first": "Read it in full first",
   "word-needed": "Type the word",
   "not-all-shown": "You can only deny this",
+  "file-not-seen": "You can only deny this",
   stopped: "This run is stopped",
   frozen: "Frozen: only deny",
   "too-late": "Too late to undo",

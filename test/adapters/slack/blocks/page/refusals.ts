@@ -56,6 +56,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "read-first": [{ type: "read-first" }],
   "word-needed": [{ type: "word-needed", word: "production" }],
   "not-all-shown": [{ type: "not-all-shown", fields: 12 }],
+  "file-not-seen": [{ type: "file-not-seen" }],
   stopped: [{ type: "stopped", stop: { by: BEN, at: NOON } }],
   frozen: [
     { type: "frozen", freeze: FROZEN },
