@@ -13,14 +13,13 @@ import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
 import { type Database, read, type Trx, Undo, write } from "./database.ts";
 import type { Findings } from "./seals.ts";
-import { createSettledEntries } from "./settled-entries.ts";
 import { createNotifications } from "./stored-notifications.ts";
 
 /** The maximum number of entries of one run that are returned. No run has that many. */
 const MAX_PER_RUN = 100_000;
 
 type Evidence = Pick<AuditEvidence, "auditProof" | "auditRows" | "auditLink">;
-type AuditAndNotifications = AuditLog & Evidence & NotificationStore;
+type AuditAndNotifications = Omit<AuditLog, "settledAfter"> & Evidence & NotificationStore;
 
 export function createAuditLog(
   db: Database,
@@ -32,7 +31,6 @@ export function createAuditLog(
     ...createRowReading(db),
     ...createNotifications(db, key, findings),
     provenEntry: createProof(db, key),
-    settledAfter: createSettledEntries(db, key),
     auditOnce: (entry) => write(db, (trx) => appendOnce(trx, entry, key)),
     audit: async (entries) => void (await write(db, (trx) => appendAudit(trx, entries, key))),
   };

@@ -9,6 +9,7 @@ import { newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey } from "./audit-key.ts";
 import { createAuditLog } from "./audit-log.ts";
 import { checkAudit, walkAudit } from "./check-audit.ts";
+import { createSettledEntries } from "./settled-entries.ts";
 import { closedFile, usedBy } from "./examine-database.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
 import { createLeases, startAlone } from "./leases.ts";
@@ -119,10 +120,12 @@ export function storeOn(db: Database, parts: Parts): Store {
   const seals = sealsOf(key);
   const findings = createFindings();
   const texts = createLongTexts();
+  const settled = createSettledEntries(db, key);
   const reading = { seals, texts, now, findings };
   const { timeOf, signals } = parts;
   return {
-    ...createKeepRuns({ db, owner, timeOf, signals, now, key, seals, texts }),
+    ...createKeepRuns({ db, owner, timeOf, signals, now, key, seals, texts, noteWritten: settled.note }),
+    settledAfter: settled.settledAfter,
     ...createFindRuns({ db, reading, onCorrupt }),
     ...createLeases({
       db,

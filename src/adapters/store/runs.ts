@@ -12,6 +12,7 @@ import { holders, holdsShard } from "./leases.ts";
 import type { LongTexts } from "./long-texts.ts";
 import { STORED, toRow } from "./run-row.ts";
 import { isSealed, type Seals } from "./seals.ts";
+import type { SettledEntries } from "./settled-entries.ts";
 import { type Database, inBatches, type Tables, type Trx, Undo, write } from "./database.ts";
 import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
@@ -25,6 +26,7 @@ type SaveDeps = {
   key: AuditKey;
   seals: Seals;
   texts: LongTexts;
+  noteWritten: SettledEntries["note"];
 };
 
 export function createKeepRuns(deps: SaveDeps): Pick<RunStore, "insert" | "save" | "forget"> {
@@ -78,7 +80,7 @@ type Saved = Awaited<ReturnType<RunStore["save"]>>;
 type Conditions = NonNullable<Parameters<RunStore["save"]>[2]>;
 
 async function save(
-  { db, owner, timeOf, signals, now, key, seals, texts }: SaveDeps,
+  { db, owner, timeOf, signals, now, key, seals, texts, noteWritten }: SaveDeps,
   stored: StoredRun,
   next: Run,
   sideWrites: Conditions,
@@ -87,11 +89,12 @@ async function save(
   const { audit = [], afterAudit = (run: Run) => run, noFreezeAfter } = sideWrites;
   await texts.prepare(next);
   let written: StoredRun = stored;
+  let marks: readonly AuditMark[] = [];
   const saved = await write<Saved>(db, async (trx) => {
     if (!(await isAsWritten(trx, stored, seals))) return new Undo("lost");
     if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
     if (noFreezeAfter !== undefined && (await isFrozenAfter(trx, noFreezeAfter))) return new Undo("frozen");
-    const marks = await appendAudit(trx, audit, key);
+    marks = await appendAudit(trx, audit, key);
     const run = vouching(afterAudit(next, marks), marks);
     const packed = texts.pack(run);
     await texts.keep(trx, next.key, next.key, packed);
@@ -112,6 +115,7 @@ async function save(
     if (found.finished === 0) await signals.notify(trx);
     return "passed-on";
   });
+  if (saved === "saved" || saved === "passed-on") noteWritten(audit, marks);
   if (saved === "saved") sideWrites.onSaved?.(written);
   return saved;
 }

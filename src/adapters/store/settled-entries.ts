@@ -1,9 +1,10 @@
 // Finds what the audit says about the end of a decision. Columns are no evidence: a search by them misses an entry in whose row someone
 // changed them. So every entry after the decision is proven, and read by its signed text. A process proves each entry once.
 
+import type { AuditEntry } from "../../audit/entry.ts";
 import { type AuditMark, type ChainedEntry, createKeyOrder } from "../../domain/audit/hash-chain.ts";
 import { type AuditFault, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
-import type { AuditLog, Finding, SettledEntry } from "../../ports/store.ts";
+import type { AuditLog, Finding, SettledAfter, SettledEntry } from "../../ports/store.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import { announcedKeys, findingAt, slices } from "./check-audit.ts";
 import { type Database, read } from "./database.ts";
@@ -22,12 +23,15 @@ type Fault = { readonly type: "fault"; readonly finding: Finding };
 /** A process that knows more "settled" entries forgets them, and reads again what it needs. */
 const MAX_SETTLED = 100_000;
 
-export function createSettledEntries(
-  db: Database,
-  key: Pick<AuditKey, "publicKey">,
-): AuditLog["settledAfter"] {
+export type SettledEntries = Pick<AuditLog, "settledAfter"> & {
+  /** Remembers what this process has written, at these places. Someone may cut it off the end of the audit. */
+  readonly note: (entries: readonly AuditEntry[], marks: readonly AuditMark[]) => void;
+};
+
+export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKey">): SettledEntries {
   let known: Stretch | null = null;
   let lastLook: Promise<unknown> = Promise.resolve();
+  const written = new Map<number, SettledEntry>();
 
   const upTo = (after: AuditMark, end: AuditMark | null) => readStretch(db, key, after, end);
 
@@ -41,21 +45,32 @@ export function createSettledEntries(
     return start.last.seq < decided.seq ? upTo(decided, null) : later;
   }
 
-  async function settledAfter(decided: AuditMark): ReturnType<AuditLog["settledAfter"]> {
+  async function settledAfter(decided: AuditMark): Promise<SettledAfter> {
     const found = await look(decided);
     if (found.type === "fault") {
       known = null;
       return { ok: false, finding: found.finding };
     }
     known = found.settled.length > MAX_SETTLED ? null : found;
-    return { ok: true, entries: found.settled.filter(({ refers }) => refers === decided.seq) };
+    const own = written.get(decided.seq);
+    const stored = found.settled.filter(({ refers }) => refers === decided.seq);
+    const isGone = own !== undefined && !stored.some(({ seq }) => seq === own.seq);
+    return { ok: true, entries: isGone ? [...stored, own] : stored };
   }
 
-  // One look at a time, so that the next one finds what the last one has read.
-  return (decided) => {
-    const result = lastLook.then(() => settledAfter(decided));
-    lastLook = result.catch(() => undefined);
-    return result;
+  return {
+    note(entries, marks) {
+      for (const [at, { what, refers, outcome }] of entries.entries())
+        if (what === "settled" && refers !== undefined)
+          written.set(refers, { seq: marks[at]?.seq ?? 0, outcome });
+      for (const [oldest] of written) if (written.size > MAX_SETTLED) written.delete(oldest);
+    },
+    // One look at a time, so that the next one finds what the last one has read.
+    settledAfter(decided) {
+      const result = lastLook.then(() => settledAfter(decided));
+      lastLook = result.catch(() => undefined);
+      return result;
+    },
   };
 }
 

@@ -35,6 +35,7 @@ async function twoProcesses() {
     const onCorrupt = (run: string): void => void unread.push(run);
     const shared = {
       db,
+      noteWritten: () => undefined,
       owner,
       timeOf: SQLITE.timeOf,
       signals: NO_SIGNALS,

@@ -38,6 +38,7 @@ beforeEach(async () => {
   replica = (owner) => ({
     ...createKeepRuns({
       db,
+      noteWritten: () => undefined,
       owner,
       timeOf: SQLITE.timeOf,
       signals: NO_SIGNALS,
