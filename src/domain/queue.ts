@@ -21,6 +21,8 @@ export type Reader = {
   readonly person: Person | null;
   /** The person's channels, among those that the app is in. An escalation may show them requests of other channels. */
   readonly channels: ReadonlySet<ChannelId>;
+  /** Channels of other people that this person can open as well. */
+  readonly openChannels?: ReadonlySet<ChannelId>;
 };
 
 export type QueueItem = {
@@ -94,11 +96,17 @@ function isYours({ approval, may }: QueueItem, user: UserId): boolean {
   return may.length > 0 && !decidersOf(approval).includes(user);
 }
 
-function itemOf(run: Run, approval: Approval, { person, channels }: Reader, ctx: Now): QueueItem {
+function itemOf(
+  run: Run,
+  approval: Approval,
+  { person, channels, openChannels }: Reader,
+  ctx: Now,
+): QueueItem {
   const { policy, now, monotonic } = ctx;
   const { request, state, version, waitsSince } = approval;
   const { rule, inDoubt } = judgingRules(ctx, run, approval);
-  const by = person === null ? null : { ...person, seesChannel: channels.has(run.channel) };
+  const seesChannel = channels.has(run.channel) || openChannels?.has(run.channel) === true;
+  const by = person === null ? null : { ...person, seesChannel };
   const refusalTo = (verdict: Verdict): OpenRefusal | null =>
     by === null
       ? { type: "unverified" }

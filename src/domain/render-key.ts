@@ -153,7 +153,7 @@ export function cardRenderKey(run: Run, approval: Approval): string | null {
   // A stopped run may ask again and again. Its denials get no cards; the thread's message about the stop counts them.
   if (approval.state.type === "decided" && approval.state.decision.stoppedBy !== undefined && hasNoCard)
     return null;
-  const file = needsFile(approval.request) ? ` file ${fileState(run, requestSlot(approval))}` : "";
+  const file = needsFile(approval.request) ? ` file ${requestFileState(run, approval)}` : "";
   const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
   return `v${approval.version}${file} ${stateRenderKey(run, approval)}${disputesRenderKey(approval)}${audited}`;
 }
@@ -177,6 +177,17 @@ export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" 
   const type = run.uploads[slot]?.type;
   if (type === "up") return "there";
   return type === "refused" ? "refused" : "coming";
+}
+
+/**
+ * Like `fileState`, for the file of the request. A decided request keeps the file of an earlier release, which was named by the version: no file is
+ * due for it any more.
+ */
+export function requestFileState(run: Run, approval: Approval): ReturnType<typeof fileState> {
+  const slot = requestSlot(approval);
+  const earlier = `request ${approval.id} ${approval.version}`;
+  const isEarlier = approval.state.type !== "pending" && run.uploads[slot] === undefined;
+  return fileState(run, isEarlier ? earlier : slot);
 }
 
 function stateRenderKey(run: Run, approval: Approval): string {

@@ -13,7 +13,7 @@ import { reconcile } from "../domain/reconcile.ts";
 import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import { type AgentService, type Chat, type EventLog, type People, PortError } from "../ports.ts";
-import type { AuditLog, RunStore } from "../ports/store.ts";
+import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
 import type { Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import type { Integrity } from "./integrity.ts";
@@ -85,6 +85,8 @@ export async function checkBeforeSending(
 ): Promise<SendCheck> {
   const heldAtFirst = holdForTampering(deps, run, effect);
   if (heldAtFirst !== null) return { withheld: heldAtFirst };
+  // After a long pause, the proof may take longer than what Slack says about people stays fresh. The second one is short.
+  if (sendsApproval(run, effect)) await disproofOf(deps, run, effect);
   const first = await refreshRun(deps, run, handle);
   // A poll that began later and ended earlier makes this look outdated, too. Then a second look helps, but not if the clock is behind.
   const refreshed = first === "outdated" ? await refreshRun(deps, run, handle) : first;
@@ -102,7 +104,7 @@ export async function checkBeforeSending(
   if (newest === null || approval === null) return UNCHECKED;
   // Another replica may have sent and settled the decision in the meantime.
   if (!isDue(newest, effect, deps.clock)) return UNCHECKED;
-  const finding = await findDisproof(deps.store, newest, approval);
+  const finding = await disproofOf(deps, newest, effect);
   if (finding !== null) {
     if (await hasChanged(deps, newest)) return UNCHECKED;
     deps.integrity.found(finding);
@@ -114,6 +116,17 @@ export async function checkBeforeSending(
   const heldSince = holdForTampering(deps, newest, effect);
   if (heldSince !== null) return { withheld: heldSince };
   return { checkedDecision: decisionFingerprint(approval), people, requesterGroups };
+}
+
+/** Damage that is found holds approvals back until an admin acknowledges it (`holdForTampering`). */
+async function disproofOf(
+  { store, integrity }: ExecutorDeps,
+  run: Run,
+  { approval: id }: SendDecision,
+): Promise<Finding | null> {
+  const approval = findApproval(run, id);
+  if (approval === null) return null;
+  return findDisproof(store, run, approval, (damage) => integrity.found(damage));
 }
 
 /**

@@ -12,18 +12,20 @@ import type { AuditLog, Finding } from "../ports/store.ts";
 type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
 
 /**
- * Resolves to null if the audit confirms the decision, every vote that it rests on, and the stages that the request has reached.
+ * Resolves to null if the audit confirms the decision, every vote that it rests on, and the stages that the request has reached. Calls
+ * `onDamage` for each damaged entry after them. Such an entry may hide that an approval was taken back, but it disproves nothing.
  */
 export async function findDisproof(
   audit: AuditLookup,
   run: Run,
   approval: Approval,
+  onDamage: (finding: Finding) => void,
 ): Promise<Finding | null> {
   if (approval.state.type !== "decided") return null;
   const { decision } = approval.state;
   for (const vote of [...earlierVotes(decision), decision]) {
     const kinds = vote === decision ? KINDS_OF_LAST_VOTE : KINDS_OF_EARLIER_VOTE;
-    const why = await disproveVote(audit, { run, approval, vote, kinds });
+    const why = await disproveVote(audit, { run, approval, vote, kinds }, onDamage);
     if (why !== null) return voteFinding(run, approval, vote, why);
   }
   return decision.verdict === "approve" ? findUnprovenStage(audit, run, approval) : null;
@@ -68,6 +70,7 @@ type VoteToProve = {
 async function disproveVote(
   audit: AuditLookup,
   { run, approval, vote, kinds }: VoteToProve,
+  onDamage: (finding: Finding) => void,
 ): Promise<string | null> {
   const { entry: seq } = vote;
   if (seq === undefined) return "no entry of the audit decides it";
@@ -76,10 +79,9 @@ async function disproveVote(
   const { entry } = proven.kept;
   if (!kinds.includes(entry.what) || !matchesVote(entry, run, approval, vote))
     return `audit entry ${seq} says something else`;
-  const settled = await audit.settledAfter({ seq, link: proven.kept.link });
-  // A fault keeps an approval back, because it may hide that the approval was taken back. It must not stop a denial.
-  if (!settled.ok) return vote.verdict === "deny" ? null : settled.finding.words;
-  const end = settled.entries.find(({ outcome }) => endsDecision(outcome));
+  const { entries, damage } = await audit.settledAfter({ seq, link: proven.kept.link });
+  for (const finding of damage) onDamage(finding);
+  const end = entries.find(({ outcome }) => endsDecision(outcome));
   return end === undefined ? null : `audit entry ${end.seq} says that it is over: ${end.outcome}`;
 }
 

@@ -188,8 +188,8 @@ export type AuditLog = {
    */
   provenEntry(seq: number): Promise<Proven>;
   /**
-   * Resolves to the "settled" entries about this proven decision or vote, oldest first, or to a fault in any entry after it. Proves each of
-   * them, so no one can hide one. Takes as long as there are entries that this process has not proven yet.
+   * Resolves to the "settled" entries about this proven decision or vote, oldest first. Reads the text of each later entry, so no changed
+   * column hides one. Takes as long as there are entries that this process has not read yet, about 15 s for 100,000 of them.
    */
   settledAfter(decided: AuditMark): Promise<SettledAfter>;
   /**
@@ -216,9 +216,8 @@ export type Proven =
   | { readonly ok: false; readonly fault: AuditFault; readonly finding: Finding };
 
 export type SettledEntry = { readonly seq: number; readonly outcome: string };
-export type SettledAfter =
-  | { readonly ok: true; readonly entries: readonly SettledEntry[] }
-  | { readonly ok: false; readonly finding: Finding };
+/** `damage`: the findings about the entries that were read for the first time. They are the same ones as of `checkAudit`. */
+export type SettledAfter = { readonly entries: readonly SettledEntry[]; readonly damage: readonly Finding[] };
 
 /** What a person needs who checks the audit outside this program. */
 export type AuditEvidence = {

@@ -14,6 +14,7 @@ import { type Queue, queueOf, setsToAsk } from "../domain/queue.ts";
 import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import { stormSlots } from "../domain/storm.ts";
+import { needsFile } from "../domain/text/request-text.ts";
 import { type People, PortError } from "../ports.ts";
 import { channelsOf, MEMBERSHIP_AGE_MS } from "./access.ts";
 import type { RunStore } from "../ports/store.ts";
@@ -26,7 +27,7 @@ const MAX_SETS = 50;
 
 export type QueueDeps = {
   readonly store: Pick<RunStore, "list" | "channelsInUse">;
-  readonly people: Pick<People, "channelsOf" | "lookUp" | "memberOf">;
+  readonly people: Pick<People, "channelsOf" | "lookUp" | "memberOf" | "isPublic">;
   readonly context: () => Context;
 };
 
@@ -70,9 +71,36 @@ export async function readQueue(
   // A freeze counts as soon as it is stored, but the runs are marked with it one after the other.
   const runs = [...found.slice(0, MAX_RUNS), ...further.runs].map((run) => applyBrake(run, context()));
   const memberOf = await memberships(people, user, runs, context());
-  const reader = { user, channels, person: person === null ? null : { ...person, memberOf } };
+  const openChannels = person?.kind === "member" ? await publicIn(people, further.runs) : NO_CHANNELS;
+  const reader = {
+    user,
+    channels,
+    openChannels,
+    person: person === null ? null : { ...person, memberOf },
+  };
   const more = found.length > MAX_RUNS || further.more;
   return { ...queueOf(runs, reader, context()), channels, freezes, more };
+}
+
+const NO_CHANNELS: ReadonlySet<ChannelId> = new Set();
+
+/**
+ * Resolves to the public channels of these runs, in which every full member can open a file. If Slack does not say so, a channel counts as
+ * public here, and the form judges. Only asked for requests whose whole text is in a file.
+ */
+async function publicIn(
+  people: Pick<People, "isPublic">,
+  runs: readonly Run[],
+): Promise<ReadonlySet<ChannelId>> {
+  const withFile = runs.filter(({ approvals }) => approvals.some(({ request }) => needsFile(request)));
+  const channels = [...new Set(withFile.map(({ channel }) => channel))];
+  const isPublic = (channel: ChannelId): Promise<boolean> =>
+    people.isPublic(channel, MEMBERSHIP_AGE_MS).catch((error: unknown) => {
+      if (error instanceof PortError) return true;
+      throw error;
+    });
+  const found = await Promise.all(channels.map(isPublic));
+  return new Set(channels.filter((_, nth) => found[nth] === true));
 }
 
 async function waitingIn(store: QueueDeps["store"], channels: readonly ChannelId[]): Promise<readonly Run[]> {

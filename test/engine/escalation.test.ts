@@ -7,7 +7,7 @@ import { withFollowUp } from "#src/domain/follow-up.ts";
 import { ChannelId, GroupId, MessageTs, type RunId, TeamId, UserId } from "#src/domain/ids.ts";
 import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
-import { type Bench, createBench } from "../make/bot.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 
@@ -149,7 +149,13 @@ describe("the queue of a person whom a stage names, but who is not in the run's 
     bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "change", plan: "x ".repeat(30_000) } }]);
     await bench.clock.pass(31 * MIN);
     inLeads(bench);
-    const [item] = (await bench.flow.queries.pending(ASKER, LEADS)).yours;
+    const inQueue = async () => (await bench.flow.queries.pending(ASKER, LEADS)).yours[0];
+    // Every full member can open a public channel, and the form judges if Slack does not say that it is one.
+    expect(await inQueue()).toMatchObject({ may: ["approve", "deny"] });
+    bench.people.isPublic = () => Promise.reject(failure("http_503"));
+    expect(await inQueue()).toMatchObject({ may: ["approve", "deny"] });
+    bench.people.isPublic = () => Promise.resolve(false);
+    const item = await inQueue();
     if (item === undefined) throw new Error("nothing waits");
     expect(item).toMatchObject({ may: ["deny"], refusal: { type: "file-not-seen" } });
     const review = () =>

@@ -221,3 +221,19 @@ describe("an approval that was taken back and whose run was put back", () => {
     await expectFound(await putBack(cut, false), "it is over: void");
   });
 });
+
+test("an approval that waits while a later entry is damaged is sent, once that is acknowledged, without another approval", async () => {
+  const { bench, spoil } = await withFile();
+  bench.policy = aPolicy({ holdMs: MIN });
+  await decided(bench);
+  await bench.withCard();
+  await bench.withCard();
+  spoil("delete from audit where seq = (select max(seq) - 1 from audit)");
+  await bench.clock.pass(5 * MIN);
+  expect(bench.agents.resolved).toEqual([]);
+  expect((await bench.flow.queries.health(ADMIN)).audit.open).toHaveLength(1);
+  await acknowledged(bench);
+  await bench.clock.pass(MIN);
+  expect(bench.agents.resolved.map(({ verdict }) => verdict)).toEqual(["approve"]);
+  expect((await bench.flow.queries.health(ADMIN)).audit.open).toEqual([]);
+});

@@ -118,7 +118,7 @@ export function createEffectStage(start: Run) {
         } as const;
         return Promise.resolve({ ok: true, kept: { seq, entry: anAuditEntry(start, facts) } } as never);
       },
-      settledAfter: () => Promise.resolve({ ok: true, entries: [] }),
+      settledAfter: () => Promise.resolve({ entries: [], damage: [] }),
     },
     integrity: { found: () => undefined, state: () => ({ code: null }) as never },
     perform: (_run, effect) => {

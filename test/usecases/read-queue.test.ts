@@ -32,6 +32,7 @@ function queueAmong(runs: readonly Run[]) {
       channelsOf: () => Promise.resolve(new Set([ChannelId("C0OTHER")])),
       lookUp: () => Promise.resolve({ team: TEAM, user: CAT, kind: "member", seesChannel: false }),
       memberOf: () => Promise.resolve(new Map()),
+      isPublic: () => Promise.resolve(false),
     },
     context: () => contextAt(0, policy),
   };

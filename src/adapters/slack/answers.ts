@@ -207,17 +207,17 @@ export function slackSelf(answer: unknown): SlackSelf {
 }
 
 /** Slack's packages copy the header `x-oauth-scopes` of each answer into `response_metadata`. */
-const scoped = z.object({ response_metadata: z.object({ scopes: z.array(z.string()) }) });
+export const scopedAnswer = z.object({ response_metadata: z.object({ scopes: z.array(z.string()) }) });
 
 /** Returns the scopes of the token, if the answer names them. */
 export const scopesHeld = (answer: unknown): readonly string[] =>
-  scoped.safeParse(answer).data?.response_metadata.scopes ?? [];
+  scopedAnswer.safeParse(answer).data?.response_metadata.scopes ?? [];
 
-const scopeRefusal = z.object({ data: z.object({ needed: z.string() }) });
+export const scopeRefusal = z.object({ needed: z.string() });
 
-/** Returns the scopes that Slack names in its refusal `missing_scope`. */
-export const scopesNeeded = (refusal: unknown): readonly string[] =>
-  scopeRefusal.safeParse(refusal).data?.data.needed.split(",") ?? [];
+/** Returns the scopes that Slack names in its answer `missing_scope`. */
+export const scopesNeeded = (answer: unknown): readonly string[] =>
+  scopeRefusal.safeParse(answer).data?.needed.split(",") ?? [];
 
 function read<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.infer<Shape> {
   const result = shape.safeParse(answer);

@@ -32,7 +32,7 @@ import {
   WORD_BLOCK,
   WORD_INPUT,
 } from "./names.ts";
-import { unrecordedStart } from "./record-start.ts";
+import { maybeStarted } from "./record-start.ts";
 import { firstFieldOf, savedTaskIn } from "./task-form.ts";
 import { type ChoicePayload, chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
 
@@ -238,7 +238,7 @@ export async function onRunFormSubmit(deps: ListenerDeps, payload: SubmitPayload
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record a run");
     return errorBlock === null
-      ? notRecorded(error, deps.command)
+      ? notRecorded(deps.command)
       : inField(errorBlock, FIELD_ERRORS[`run-${recordedWord(error)}`]);
   }
 }
@@ -256,11 +256,9 @@ const notStarted = (words: string, id: MessageId): SubmitAnswer => ({
   view: messageModal("Not started", words, id),
 });
 
-/** Replaces a form that has no field for an error. It can't be submitted again, so its words are those of a command. */
-function notRecorded(error: PortError, command: string): SubmitAnswer {
-  const heading = error.applied === "maybe" ? "Not confirmed" : "Not started";
-  const { text } = unrecordedStart(error, command);
-  const view = messageModal(heading, text, `answer:run-${recordedWord(error)}`);
+/** Replaces a form that has no field for an error. An earlier press of it may be recorded, so this one is not certain either. */
+function notRecorded(command: string): SubmitAnswer {
+  const view = messageModal("Not confirmed", maybeStarted(command).text, "answer:run-maybe-recorded");
   return { response_action: "update", view };
 }
 

@@ -35,13 +35,10 @@ export async function recordRun(
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     log.error({ error }, "could not record a run");
-    const failed = unrecordedStart(error, command);
+    const failed = error.applied === "maybe" ? maybeStarted(command) : NOT_STARTED;
     return typed === undefined ? failed : withTypedRun(failed, command, typed);
   }
 }
-
-export const unrecordedStart = ({ applied }: PortError, command: string): Message =>
-  applied === "maybe" ? maybeStarted(command) : NOT_STARTED;
 
 export const FORM_NOT_OPENED = textAnswer(
   "answer:form-not-opened",
@@ -51,7 +48,7 @@ const NOT_STARTED = textAnswer(
   "answer:run-not-recorded",
   "Not started: Countersign could not record your task just now. Try again.",
 );
-const maybeStarted = (command: string): Message =>
+export const maybeStarted = (command: string): Message =>
   textAnswer(
     "answer:run-maybe-recorded",
     `Countersign could not confirm that your task is recorded. Before you try again, check with \`${command} list\` whether the run is there.`,

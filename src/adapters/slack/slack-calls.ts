@@ -36,7 +36,7 @@ export type SlackCalls = Pick<SlackHealth, "tokenRefusal" | "unanswered"> & {
 export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
   let latest: { readonly refused: string | null; readonly at: number } | null = null;
   let unanswered: ReturnType<SlackHealth["unanswered"]> = null;
-  const missing = createMissingScopes();
+  const missing = createMissingScopes(monotonic);
   const note = (refused: string | null): void => void (latest = { refused, at: monotonic() });
 
   function noteError(method: string, error: unknown): void {
@@ -78,21 +78,24 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
   return { observe, checkToken, tokenRefusal, unanswered: () => unanswered };
 }
 
+/** A look-up that is still needed is made at least every five minutes, for the approvers of a card. One that is not ends with the policy. */
+const SCOPE_FORGOTTEN_MS = 15 * 60_000;
+
 /** Remembers the methods that Slack refuses because of a scope. A success of another method proves nothing about them. */
-function createMissingScopes() {
-  const missing = new Map<string, readonly string[]>();
+function createMissingScopes(monotonic: () => number) {
+  const missing = new Map<string, { readonly needed: readonly string[]; readonly at: number }>();
   return {
-    isAny: () => missing.size > 0,
+    isAny: () => [...missing.values()].some(({ at }) => monotonic() - at < SCOPE_FORGOTTEN_MS),
     refuses(method: string, { cause }: PortError): void {
-      const needed = scopesNeeded(cause);
+      const needed = cause instanceof WebAPIPlatformError ? scopesNeeded(cause.data) : [];
       if (VITAL.test(method) && needed.length > 0 && !needed.some((scope) => OF_DIRECT_MESSAGES.test(scope)))
-        missing.set(method, needed);
+        missing.set(method, { needed, at: monotonic() });
     },
     answers(method: string, answer: Answer): void {
       missing.delete(method);
       if (missing.size === 0) return;
       const held = scopesHeld(answer);
-      for (const [refused, needed] of missing)
+      for (const [refused, { needed }] of missing)
         if (needed.every((scope) => held.includes(scope))) missing.delete(refused);
     },
   };

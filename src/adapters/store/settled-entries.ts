@@ -1,5 +1,5 @@
 // Finds what the audit says about the end of a decision. Columns are no evidence: a search by them misses an entry in whose row someone
-// changed them. So every entry after the decision is proven, and read by its signed text. A process proves each entry once.
+// changed them. So every entry after the decision is read by its signed text, and checked on the way. A process reads each entry once.
 
 import type { AuditEntry } from "../../audit/entry.ts";
 import { type AuditMark, type ChainedEntry, createKeyOrder } from "../../domain/audit/hash-chain.ts";
@@ -9,19 +9,10 @@ import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import { announcedKeys, findingAt, slices } from "./check-audit.ts";
 import { type Database, read } from "./database.ts";
 
-type Settled = SettledEntry & { readonly refers: number };
-
-/** Entries that follow one another and are proven. `settled`: the "settled" ones after `first`. */
-type Stretch = {
-  readonly type: "proven";
-  readonly first: AuditMark;
-  readonly last: AuditMark;
-  readonly settled: readonly Settled[];
-};
-type Fault = { readonly type: "fault"; readonly finding: Finding };
-
-/** A process that knows more "settled" entries forgets them, and reads again what it needs. */
-const MAX_SETTLED = 100_000;
+/** A process that knows the ends of more decisions forgets them, and reads again what it needs. */
+const MAX_ENDS = 100_000;
+/** More damage is not reported at once. The next check of the whole audit names all of it. */
+const MAX_DAMAGE = 200;
 
 export type SettledEntries = Pick<AuditLog, "settledAfter"> & {
   /** Remembers what this process has written, at these places. Someone may cut it off the end of the audit. */
@@ -29,41 +20,32 @@ export type SettledEntries = Pick<AuditLog, "settledAfter"> & {
 };
 
 export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKey">): SettledEntries {
-  let known: Stretch | null = null;
+  const ends = createEnds();
+  /** The entries after `first`, up to `last`, were read. */
+  let known: { readonly first: AuditMark; readonly last: AuditMark } | null = null;
   let lastLook: Promise<unknown> = Promise.resolve();
-  const written = new Map<number, SettledEntry>();
-
-  const upTo = (after: AuditMark, end: AuditMark | null) => readStretch(db, key, after, end);
-
-  async function look(decided: AuditMark): Promise<Stretch | Fault> {
-    const start = known ?? nothingAfter(decided);
-    const earlier = decided.seq < start.first.seq ? await upTo(decided, start.first) : null;
-    if (earlier?.type === "fault") return earlier;
-    const later = await upTo(start.last, null);
-    if (later.type === "proven") return joined(earlier === null ? start : joined(earlier, start), later);
-    // A fault before the decision says nothing about it.
-    return start.last.seq < decided.seq ? upTo(decided, null) : later;
-  }
 
   async function settledAfter(decided: AuditMark): Promise<SettledAfter> {
-    const found = await look(decided);
-    if (found.type === "fault") {
+    const damage: Finding[] = [];
+    const readOn = (after: AuditMark, end?: number) => readEntries({ db, key, ends, damage }, after, end);
+    if (ends.size() > MAX_ENDS) {
+      ends.clear();
       known = null;
-      return { ok: false, finding: found.finding };
     }
-    known = found.settled.length > MAX_SETTLED ? null : found;
-    const own = written.get(decided.seq);
-    const stored = found.settled.filter(({ refers }) => refers === decided.seq);
-    const isGone = own !== undefined && !stored.some(({ seq }) => seq === own.seq);
-    return { ok: true, entries: isGone ? [...stored, own] : stored };
+    // If the last entry is another one by now, someone has changed the audit since, so all is read again.
+    if (known !== null && !(await isThere(db, known.last))) known = null;
+    const start = known ?? { first: decided, last: decided };
+    if (decided.seq < start.first.seq) await readOn(decided, start.first.seq);
+    const first = decided.seq < start.first.seq ? decided : start.first;
+    known = { first, last: await readOn(start.last) };
+    return { entries: ends.of(decided.seq), damage };
   }
 
   return {
     note(entries, marks) {
       for (const [at, { what, refers, outcome }] of entries.entries())
         if (what === "settled" && refers !== undefined)
-          written.set(refers, { seq: marks[at]?.seq ?? 0, outcome });
-      for (const [oldest] of written) if (written.size > MAX_SETTLED) written.delete(oldest);
+          ends.add(refers, { seq: marks[at]?.seq ?? 0, outcome });
     },
     // One look at a time, so that the next one finds what the last one has read.
     settledAfter(decided) {
@@ -74,57 +56,72 @@ export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKe
   };
 }
 
-const nothingAfter = (mark: AuditMark): Stretch => ({
-  type: "proven",
-  first: mark,
-  last: mark,
-  settled: [],
-});
-
-const joined = (one: Stretch, next: Stretch): Stretch => ({
-  type: "proven",
-  first: one.first,
-  last: next.last,
-  settled: next.settled.length === 0 ? one.settled : [...one.settled, ...next.settled],
-});
-
-/** Proves the entries from `first`, which the caller has proven, to `end`, or to the newest one. */
-async function readStretch(
-  db: Database,
-  { publicKey }: Pick<AuditKey, "publicKey">,
-  first: AuditMark,
-  end: AuditMark | null,
-): Promise<Stretch | Fault> {
-  const signature = auditSignatures([publicKey, ...(await read(() => announcedKeys(db)))]);
-  const next = createNextFault(first, { hash: digestOf, signature });
-  const settled: Settled[] = [];
-  let last: AuditMark | null = null;
-  for await (const row of slices(db, first.seq - 1)) {
-    if (end !== null && row.seq > end.seq) break;
-    const fault = next(row, last);
-    if (fault !== null) return { type: "fault", finding: await findingAt(db, fault, row.seq) };
-    if (last !== null) settled.push(...settledIn(row));
-    last = row;
-  }
-  const isWhole = last !== null && (end === null || (last.seq === end.seq && last.link === end.link));
-  if (last !== null && isWhole) return { type: "proven", first, last, settled };
-  return { type: "fault", finding: await findingAt(db, "cut-short", end?.seq ?? first.seq) };
+/** What is known about the end of each decision, by the number of its entry. */
+function createEnds() {
+  const byDecision = new Map<number, SettledEntry[]>();
+  return {
+    size: () => byDecision.size,
+    clear: () => byDecision.clear(),
+    of: (decision: number): readonly SettledEntry[] => byDecision.get(decision) ?? [],
+    add(decision: number, end: SettledEntry): void {
+      const known = byDecision.get(decision) ?? [];
+      if (known.some(({ seq, outcome }) => seq === end.seq && outcome === end.outcome)) return;
+      byDecision.set(
+        decision,
+        [...known, end].sort((one, other) => one.seq - other.seq),
+      );
+    },
+  };
 }
 
-/** Returns a check of the next row. It also finds that the first row, which is known, is missing or another one by now. */
-function createNextFault(first: AuditMark, tools: Parameters<typeof rowFault>[2]) {
+async function isThere(db: Database, { seq, link }: AuditMark): Promise<boolean> {
+  const row = await read(() =>
+    db.selectFrom("audit").select("link").where("seq", "=", seq).executeTakeFirst(),
+  );
+  return row?.link === link;
+}
+
+type Reading = {
+  readonly db: Database;
+  readonly key: Pick<AuditKey, "publicKey">;
+  readonly ends: ReturnType<typeof createEnds>;
+  readonly damage: Finding[];
+};
+
+/**
+ * Reads the entries after `after`, which is proven, up to the number `end`, or to the newest one. Goes on behind damage, because an intact
+ * entry behind it counts. Resolves to the last one.
+ */
+async function readEntries(
+  { db, key, ends, damage }: Reading,
+  after: AuditMark,
+  end = Infinity,
+): Promise<AuditMark> {
+  const signature = auditSignatures([key.publicKey, ...(await read(() => announcedKeys(db)))]);
+  const faultOf = createFaultOfNext({ hash: digestOf, signature });
+  let last: AuditMark = after;
+  for await (const row of slices(db, after.seq)) {
+    if (row.seq > end) break;
+    const fault = faultOf(row, last);
+    if (fault !== null && damage.length < MAX_DAMAGE) damage.push(await findingAt(db, fault, row.seq));
+    // A damaged entry counts as well: if it lies, an approval is not sent.
+    noteEnd(ends, row);
+    last = row;
+  }
+  return last;
+}
+
+function createFaultOfNext(tools: Parameters<typeof rowFault>[2]) {
   const keys = createKeyOrder();
-  return (row: ChainedEntry, previous: AuditMark | null): AuditFault | null => {
-    const isKnown = row.seq === first.seq && row.link === first.link;
-    if (previous === null && !isKnown) return row.seq === first.seq ? "rewritten" : "gap";
-    if (previous !== null && row.seq !== previous.seq + 1) return "gap";
-    const fault = previous === null ? null : rowFault(row, previous.link, tools);
+  return (row: ChainedEntry, previous: AuditMark): AuditFault | null => {
+    if (row.seq !== previous.seq + 1) return "gap";
+    const fault = rowFault(row, previous.link, tools);
     return fault ?? (keys.next(row, parsedEntry(row.text) ?? {}) ? null : "key-order");
   };
 }
 
-function settledIn({ seq, text }: ChainedEntry): Settled[] {
+function noteEnd(ends: Reading["ends"], { seq, text }: ChainedEntry): void {
   const { what, refers, outcome } = parsedEntry(text) ?? {};
-  if (what !== "settled" || typeof refers !== "number" || typeof outcome !== "string") return [];
-  return [{ seq, refers, outcome }];
+  if (what === "settled" && typeof refers === "number" && typeof outcome === "string")
+    ends.add(refers, { seq, outcome });
 }

@@ -16,15 +16,37 @@ export function namedRanges(text: string): Range[] {
   let at = 0;
   for (const { 0: whole, 1: colon, 2: slashes = "", 3: quote, index } of text.matchAll(NAMED)) {
     const start = index + whole.length;
-    if (start < at) continue;
+    if (start < at || (colon === undefined && endsText(text, { index, whole, slashes, quote }))) continue;
     if (quote !== undefined) at = endOfQuoted(text, start, slashes.length, quote);
     else at = colon === undefined ? endOfWord(text, start) : endOfNumber(text, start);
     // What is set between quotes fits on one line. Otherwise the quote is one that ends a text before it.
-    const line = colon === undefined ? text.slice(start, at).indexOf("\n") : -1;
-    if (line >= 0) at = start + line;
+    if (colon === undefined || at === text.length) at = endOfLine(text, start, at);
     if (at - start >= MIN_VALUE_CHARS) out.push([start, at]);
   }
   return out;
+}
+
+/** Returns whether the quote ends a text that began before the name, as in `grep "password=" FILE`. */
+function endsText(
+  text: string,
+  {
+    index,
+    whole,
+    slashes,
+    quote,
+  }: { index: number; whole: string; slashes: string; quote?: string | undefined },
+): boolean {
+  if (quote === undefined) return false;
+  if (/\s|^$/.test(text.charAt(index + whole.length))) return true;
+  const isOnlyQuote = whole.search(/["']/) === whole.length - 1;
+  const opening = slashes + quote;
+  const at = index - opening.length;
+  return isOnlyQuote && text.startsWith(opening, at) && text[at - 1] !== "\\";
+}
+
+function endOfLine(text: string, from: number, end: number): number {
+  const line = text.slice(from, end).indexOf("\n");
+  return line < 0 ? end : from + line;
 }
 
 /** White space ends a word, also where JSON writes it as \n. A quote ends it unless more of the word follows. */

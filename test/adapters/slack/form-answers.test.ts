@@ -35,10 +35,13 @@ test("a press that is not recorded says nothing certain about an earlier one of 
   }
 });
 
-test("a saved task without fields that may be recorded is not called not started, and no button is named", async () => {
-  const form = submitted(`${aNonce()} ${CHANNEL} restart ${"d".repeat(64)}`);
-  const answer = JSON.stringify(await onRunFormSubmit(failing("maybe"), form));
-  expect(answer).toContain("answer:run-maybe-recorded");
-  expect(answer).toContain("/agent list");
-  expect(answer).not.toMatch(/Not started|the button/);
-});
+test.each(["no", "maybe"] as const)(
+  "a saved task without fields is never called not started, because an earlier press may be recorded (%s)",
+  async (applied) => {
+    const form = submitted(`${aNonce()} ${CHANNEL} restart ${"d".repeat(64)}`);
+    const answer = JSON.stringify(await onRunFormSubmit(failing(applied), form));
+    expect(answer).toContain("answer:run-maybe-recorded");
+    expect(answer).toContain("/agent list");
+    expect(answer).not.toMatch(/Not started|the button/);
+  },
+);

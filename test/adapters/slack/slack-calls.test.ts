@@ -139,6 +139,16 @@ describe("a missing scope", () => {
     },
   );
 
+  test("is forgotten if the call is not made any more, for example because the policy names no group now", async () => {
+    const { calls, ask, pass } = await slackThatSays(lacks("usergroups:read"), FINE);
+    await ask("usergroups.users.list");
+    pass(14 * 60_000);
+    await ask("auth.test");
+    expect(calls.tokenRefusal()).toBe("missing_scope");
+    pass(60_000);
+    expect(calls.tokenRefusal()).toBeNull();
+  });
+
   test("is over once Slack says that the token has it, even if the call is not repeated", async () => {
     const slack = await slackThatSays(
       lacks("users:read"),

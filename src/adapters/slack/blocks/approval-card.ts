@@ -5,9 +5,9 @@ import type { Block, RichTextElement } from "@slack/types";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import { BY_POLICY } from "../../../domain/decide.ts";
-import { fileState } from "../../../domain/render-key.ts";
+import { requestFileState } from "../../../domain/render-key.ts";
 import { isReused } from "../../../domain/reused-id.ts";
-import { requestSlot, type Run, runId } from "../../../domain/run.ts";
+import { type Run, runId } from "../../../domain/run.ts";
 import { precedentsOf } from "../../../domain/same-request.ts";
 import { approvalMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
@@ -275,7 +275,7 @@ function buttons(card: Card): Block[] {
 /** The label of the button that shows the whole request and every decision on it. Null while the file of the request is on its way. */
 function detailsLabel({ run, approval, state }: Card): "Details" | "Read in full" | null {
   const { request, appliedRule } = approval;
-  if (needsFile(request) && fileState(run, requestSlot(approval)) === "coming") return null;
+  if (needsFile(request) && requestFileState(run, approval) === "coming") return null;
   const { readFirst } = appliedRule.rule.friction;
   const inFull = state.open && (readFirst || needsFile(request) || !fitsCard(request));
   return inFull ? "Read in full" : "Details";

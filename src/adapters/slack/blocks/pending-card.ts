@@ -6,9 +6,9 @@ import { tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-r
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import type { GroupId, UserId } from "../../../domain/ids.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
-import { fileState } from "../../../domain/render-key.ts";
+import { requestFileState } from "../../../domain/render-key.ts";
 import { requestFileName } from "../../../domain/request-file.ts";
-import { requestSlot, type Run } from "../../../domain/run.ts";
+import type { Run } from "../../../domain/run.ts";
 import {
   cardFields,
   type CardMarks,
@@ -69,7 +69,7 @@ type Drawn = {
 export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isActionInTitle: boolean): Drawn {
   const { request } = approval;
   if (!fitsCard(request)) {
-    const file = needsFile(request) ? fileState(run, requestSlot(approval)) : null;
+    const file = needsFile(request) ? requestFileState(run, approval) : null;
     const where =
       file === null
         ? '"Read in full" shows the whole request.'

@@ -52,6 +52,8 @@ export const READS: { readonly [shape: string]: readonly Reads[] } = {
   postedPlace: [of(answers.postedPlace, "chat.postMessage")],
   botAnswer: [of(answers.botAnswer, "bots.info")],
   uploadAnswer: [of(answers.uploadAnswer, "files.getUploadURLExternal")],
+  scopedAnswer: [of(answers.scopedAnswer, "auth.test")],
+  scopeRefusal: [of(answers.scopeRefusal, "users.info")],
   authAnswer: [of(answers.authAnswer, "auth.test")],
 };
 
