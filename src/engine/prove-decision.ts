@@ -1,5 +1,6 @@
 // A decision is sent only if its signed audit entry says the same. A person who can write to the database but has no key can therefore
-// neither make nor change a decision, nor restore one that was undone.
+// neither make nor change a decision. Nor can they restore one that was undone, unless an admin acknowledges the damage that this needs
+// (docs/audit.md names this risk).
 
 import type { AuditEntry } from "../audit/entry.ts";
 import { earlierVotes } from "../domain/approval-transitions.ts";
@@ -81,7 +82,10 @@ async function disproveVote(
     return `audit entry ${seq} says something else`;
   const { entries, damage } = await audit.settledAfter({ seq, link: proven.kept.link });
   for (const finding of damage) onDamage(finding);
-  const end = entries.find(({ outcome }) => endsDecision(outcome));
+  // If an entry lies, no approval is sent, which is safe. A forged entry must not stop a denial.
+  const end = entries.find(
+    ({ outcome, isIntact }) => endsDecision(outcome) && (isIntact || vote.verdict === "approve"),
+  );
   return end === undefined ? null : `audit entry ${end.seq} says that it is over: ${end.outcome}`;
 }
 

@@ -215,7 +215,8 @@ export type Proven =
   /** `finding` is the one that `checkAudit` has for the same row. */
   | { readonly ok: false; readonly fault: AuditFault; readonly finding: Finding };
 
-export type SettledEntry = { readonly seq: number; readonly outcome: string };
+/** `isIntact`: whether the entry is proven. An entry that is not may lie, or stand behind a missing one. */
+export type SettledEntry = { readonly seq: number; readonly outcome: string; readonly isIntact: boolean };
 /** `damage`: the findings about the entries that were read for the first time. They are the same ones as of `checkAudit`. */
 export type SettledAfter = { readonly entries: readonly SettledEntry[]; readonly damage: readonly Finding[] };
 

@@ -354,6 +354,22 @@ export function sealContract(name: string, makePlace: () => Promise<Place>): voi
       });
     });
 
+    test("an entry that is written where a number was missing is read, even if the row after it is the same again", async () => {
+      const entry = (facts: Parameters<typeof anAuditEntry>[1]) => anAuditEntry(aWatchedRun(), facts);
+      await store.audit([entry({ what: "decided" }), entry({ what: "opened" })]);
+      const proven = await store.provenEntry(1);
+      if (!proven.ok) throw new Error("the decision is not proven");
+      const look = () => store.settledAfter({ seq: 1, link: proven.kept.link });
+      await place.run("create table kept as select * from audit where seq = 2");
+      await place.run("update kept set seq = 1000");
+      await place.run("insert into audit select * from kept");
+      expect((await look()).damage).toHaveLength(1);
+      await change("delete from audit where seq = 1000");
+      await store.audit([entry({ what: "settled", refers: 1, outcome: "void: undone" })]);
+      await place.run("insert into audit select * from kept");
+      expect((await look()).entries).toMatchObject([{ seq: 3, isIntact: true }]);
+    });
+
     describe("one entry by itself", () => {
       test("that is not proven is the same finding as in a check of all, and another one once its content changes", async () => {
         await store.audit([anAuditEntry(aWatchedRun())]);

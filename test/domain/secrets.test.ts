@@ -34,6 +34,9 @@ describe("masking hides", () => {
 
 test("a secret that begins with a sign is masked, too", () => {
   expect(masked('password="&;)abcdef"').secrets).toEqual(["&;)abcdef"]);
+  expect(masked('PASSWORD=" leading space"').secrets).toEqual([" leading space"]);
+  expect(masked(String.raw`{"cmd": "password=\" hunter2 pass\""}`).secrets).toEqual([" hunter2 pass"]);
+  expect(masked('"password="hunter2secret').secrets).toEqual(["hunter2secret"]);
 });
 
 test("a mask without an end covers one line", () => {

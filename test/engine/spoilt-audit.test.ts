@@ -160,9 +160,15 @@ test.for(ONLY_DENIALS)(
   },
 );
 
-test.for(ONLY_DENIALS)(
-  "while a row about the end of a decision to %s cannot be read, the decision sends %j",
-  async ([verdict, leaves]) => {
+const FORGED = `'{"what":"settled","refers":' || (select max(seq) from audit where what = 'decided') || ',"outcome":"confirmed"}'`;
+
+test.for(
+  ONLY_DENIALS.flatMap(([verdict, leaves]) =>
+    ["'{}'", FORGED].map((text) => [verdict, leaves, text] as const),
+  ),
+)(
+  "while a row about the end of a decision to %s cannot be read or is forged, the decision sends %j",
+  async ([verdict, leaves, text]) => {
     const { bench, spoil } = await withDecision();
     const before = bench.agents.resolved.length;
     const { id, click } = await bench.withCard();
@@ -172,7 +178,7 @@ test.for(ONLY_DENIALS)(
     await bench.flow.submitDecision(DECIDER, opened.value.ticket.nonce, "go");
     await bench.clock.pass(3_000);
     const about = `run = '${(await bench.store.byRunId(id)) ?? ""}', approval = 'apr_1'`;
-    spoil(...rowThatIsNoEntry("settled"), `update audit set ${about} where entry = '{}'`);
+    spoil(...rowThatIsNoEntry("settled"), `update audit set ${about}, entry = ${text} where entry = '{}'`);
     bench.agents.beforeLook = () => Promise.resolve();
     await bench.clock.pass(5 * MIN);
     expect(bench.agents.resolved.slice(before).map((each) => each.verdict)).toEqual(leaves);

@@ -78,14 +78,18 @@ export function createSlackCalls({ monotonic, metrics }: Deps): SlackCalls {
   return { observe, checkToken, tokenRefusal, unanswered: () => unanswered };
 }
 
-/** A look-up that is still needed is made at least every five minutes, for the approvers of a card. One that is not ends with the policy. */
+/** These look-ups are not made any more once the policy names no group or channel. While a card waits, they are made every five minutes. */
+const OF_POLICY = /^(?:usergroups\.|conversations\.members$)/;
 const SCOPE_FORGOTTEN_MS = 15 * 60_000;
 
 /** Remembers the methods that Slack refuses because of a scope. A success of another method proves nothing about them. */
 function createMissingScopes(monotonic: () => number) {
   const missing = new Map<string, { readonly needed: readonly string[]; readonly at: number }>();
   return {
-    isAny: () => [...missing.values()].some(({ at }) => monotonic() - at < SCOPE_FORGOTTEN_MS),
+    isAny: () =>
+      [...missing].some(
+        ([method, { at }]) => !OF_POLICY.test(method) || monotonic() - at < SCOPE_FORGOTTEN_MS,
+      ),
     refuses(method: string, { cause }: PortError): void {
       const needed = cause instanceof WebAPIPlatformError ? scopesNeeded(cause.data) : [];
       if (VITAL.test(method) && needed.length > 0 && !needed.some((scope) => OF_DIRECT_MESSAGES.test(scope)))

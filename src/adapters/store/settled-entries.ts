@@ -23,17 +23,25 @@ export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKe
   const ends = createEnds();
   /** The entries after `first`, up to `last`, were read. */
   let known: { readonly first: AuditMark; readonly last: AuditMark } | null = null;
+  /** Where numbers were missing. Someone may remove a row that made a gap, and the program then writes entries into it. */
+  const gaps: Gap[] = [];
   let lastLook: Promise<unknown> = Promise.resolve();
+
+  function readAllAgain(): void {
+    known = null;
+    gaps.length = 0;
+  }
 
   async function settledAfter(decided: AuditMark): Promise<SettledAfter> {
     const damage: Finding[] = [];
-    const readOn = (after: AuditMark, end?: number) => readEntries({ db, key, ends, damage }, after, end);
+    const readOn = (after: AuditMark, end?: number) =>
+      readEntries({ db, key, ends, damage, gaps }, after, end);
     if (ends.size() > MAX_ENDS) {
       ends.clear();
-      known = null;
+      readAllAgain();
     }
-    // If the last entry is another one by now, someone has changed the audit since, so all is read again.
-    if (known !== null && !(await isThere(db, known.last))) known = null;
+    // If the last entry is another one by now, or a gap has entries, someone has changed the audit since.
+    if (known !== null && (!(await isThere(db, known.last)) || (await hasEntries(db, gaps)))) readAllAgain();
     const start = known ?? { first: decided, last: decided };
     if (decided.seq < start.first.seq) await readOn(decided, start.first.seq);
     const first = decided.seq < start.first.seq ? decided : start.first;
@@ -45,7 +53,7 @@ export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKe
     note(entries, marks) {
       for (const [at, { what, refers, outcome }] of entries.entries())
         if (what === "settled" && refers !== undefined)
-          ends.add(refers, { seq: marks[at]?.seq ?? 0, outcome });
+          ends.add(refers, { seq: marks[at]?.seq ?? 0, outcome, isIntact: true });
     },
     // One look at a time, so that the next one finds what the last one has read.
     settledAfter(decided) {
@@ -65,10 +73,10 @@ function createEnds() {
     of: (decision: number): readonly SettledEntry[] => byDecision.get(decision) ?? [],
     add(decision: number, end: SettledEntry): void {
       const known = byDecision.get(decision) ?? [];
-      if (known.some(({ seq, outcome }) => seq === end.seq && outcome === end.outcome)) return;
+      const others = known.filter(({ seq, outcome }) => seq !== end.seq || outcome !== end.outcome);
       byDecision.set(
         decision,
-        [...known, end].sort((one, other) => one.seq - other.seq),
+        [...others, end].sort((one, other) => one.seq - other.seq),
       );
     },
   };
@@ -81,11 +89,26 @@ async function isThere(db: Database, { seq, link }: AuditMark): Promise<boolean>
   return row?.link === link;
 }
 
+type Gap = { readonly after: number; readonly before: number };
+
+/** More gaps than this are not remembered one by one: then all is read again at each look. */
+const MAX_GAPS = 100;
+
+async function hasEntries(db: Database, gaps: readonly Gap[]): Promise<boolean> {
+  if (gaps.length > MAX_GAPS) return true;
+  for (const { after, before } of gaps) {
+    const inside = db.selectFrom("audit").select("seq").where("seq", ">", after).where("seq", "<", before);
+    if ((await read(() => inside.limit(1).executeTakeFirst())) !== undefined) return true;
+  }
+  return false;
+}
+
 type Reading = {
   readonly db: Database;
   readonly key: Pick<AuditKey, "publicKey">;
   readonly ends: ReturnType<typeof createEnds>;
   readonly damage: Finding[];
+  readonly gaps: Gap[];
 };
 
 /**
@@ -93,7 +116,7 @@ type Reading = {
  * entry behind it counts. Resolves to the last one.
  */
 async function readEntries(
-  { db, key, ends, damage }: Reading,
+  { db, key, ends, damage, gaps }: Reading,
   after: AuditMark,
   end = Infinity,
 ): Promise<AuditMark> {
@@ -104,12 +127,15 @@ async function readEntries(
     if (row.seq > end) break;
     const fault = faultOf(row, last);
     if (fault !== null && damage.length < MAX_DAMAGE) damage.push(await findingAt(db, fault, row.seq));
-    // A damaged entry counts as well: if it lies, an approval is not sent.
-    noteEnd(ends, row);
+    if (fault === "gap") gaps.push({ after: last.seq, before: row.seq });
+    noteEnd(ends, row, fault === null || TEXT_INTACT.has(fault));
     last = row;
   }
   return last;
 }
+
+/** Faults that are found only after the link and the signature have proven the text. */
+const TEXT_INTACT: ReadonlySet<AuditFault> = new Set(["columns", "key-order"]);
 
 function createFaultOfNext(tools: Parameters<typeof rowFault>[2]) {
   const keys = createKeyOrder();
@@ -120,8 +146,8 @@ function createFaultOfNext(tools: Parameters<typeof rowFault>[2]) {
   };
 }
 
-function noteEnd(ends: Reading["ends"], { seq, text }: ChainedEntry): void {
+function noteEnd(ends: Reading["ends"], { seq, text }: ChainedEntry, isIntact: boolean): void {
   const { what, refers, outcome } = parsedEntry(text) ?? {};
   if (what === "settled" && typeof refers === "number" && typeof outcome === "string")
-    ends.add(refers, { seq, outcome });
+    ends.add(refers, { seq, outcome, isIntact });
 }

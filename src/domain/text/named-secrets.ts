@@ -16,8 +16,11 @@ export function namedRanges(text: string): Range[] {
   let at = 0;
   for (const { 0: whole, 1: colon, 2: slashes = "", 3: quote, index } of text.matchAll(NAMED)) {
     const start = index + whole.length;
-    if (start < at || (colon === undefined && endsText(text, { index, whole, slashes, quote }))) continue;
-    if (quote !== undefined) at = endOfQuoted(text, start, slashes.length, quote);
+    if (start < at) continue;
+    const quoted = quote === undefined ? null : slashes + quote;
+    const opens = quoted !== null && (colon !== undefined || !endsText(text, index, { whole, quoted }));
+    if (quoted !== null && !opens && text[start] === "/") continue;
+    if (quote !== undefined && opens) at = endOfQuoted(text, start, slashes.length, quote);
     else at = colon === undefined ? endOfWord(text, start) : endOfNumber(text, start);
     // What is set between quotes fits on one line. Otherwise the quote is one that ends a text before it.
     if (colon === undefined || at === text.length) at = endOfLine(text, start, at);
@@ -26,22 +29,20 @@ export function namedRanges(text: string): Range[] {
   return out;
 }
 
+/** How far back a line is read (characters). */
+const LINE_BEFORE_CHARS = 1_000;
+
 /** Returns whether the quote ends a text that began before the name, as in `grep "password=" FILE`. */
 function endsText(
   text: string,
-  {
-    index,
-    whole,
-    slashes,
-    quote,
-  }: { index: number; whole: string; slashes: string; quote?: string | undefined },
+  index: number,
+  { whole, quoted }: { whole: string; quoted: string },
 ): boolean {
-  if (quote === undefined) return false;
-  if (/\s|^$/.test(text.charAt(index + whole.length))) return true;
-  const isOnlyQuote = whole.search(/["']/) === whole.length - 1;
-  const opening = slashes + quote;
-  const at = index - opening.length;
-  return isOnlyQuote && text.startsWith(opening, at) && text[at - 1] !== "\\";
+  if (whole.search(/["']/) !== whole.length - 1) return false;
+  const before = text.slice(Math.max(index - LINE_BEFORE_CHARS, 0), index);
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  const quotes = line.split(quoted).length - 1;
+  return quotes % 2 === 1;
 }
 
 function endOfLine(text: string, from: number, end: number): number {

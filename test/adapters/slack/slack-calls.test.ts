@@ -149,6 +149,13 @@ describe("a missing scope", () => {
     expect(calls.tokenRefusal()).toBeNull();
   });
 
+  test("is not forgotten for calls that do not depend on the policy", async () => {
+    const { calls, ask, pass } = await slackThatSays(lacks("chat:write"));
+    await ask("chat.postMessage");
+    pass(24 * 60 * 60_000);
+    expect(calls.tokenRefusal()).toBe("missing_scope");
+  });
+
   test("is over once Slack says that the token has it, even if the call is not repeated", async () => {
     const slack = await slackThatSays(
       lacks("users:read"),
