@@ -154,8 +154,8 @@ async function build(config: Config, log: Log, { closers, onReload, onRefused }:
 type StartFacts = { readonly config: Config; readonly policy: PolicyHolder; readonly store: Store };
 
 /**
- * Puts this process's policy into force in all replicas. So it comes once the port is open and Slack has accepted the tokens, because a start
- * that fails must change nothing, and before the first decision. The wait for Slack may have been long, so the file may have changed.
+ * Puts this process's policy into force in all replicas. A start that fails must change nothing, so this comes after the port is open and
+ * Slack has accepted the tokens. The policy file may have changed during a long wait for Slack.
  */
 async function recordStart({ config, policy, store }: StartFacts): Promise<void> {
   if (await policy.isOutdated()) await policy.reload();

@@ -1,6 +1,6 @@
 // The sections of the control report about the approvals of a period, and about their outcomes.
 
-import type { ClosedCause } from "../domain/approval.ts";
+import { CLOSED_CAUSES } from "../domain/approval.ts";
 import type { KeptEntry } from "./entry.ts";
 
 /** The newest entry of each approval. */
@@ -66,21 +66,13 @@ export const PERSON = "by a person";
 
 const [CONFIRMED, ELSEWHERE, UNKNOWN] = ["confirmed", "elsewhere", "unconfirmed"];
 
-/** The causes that close an approval. Every other void decision opens it again. */
-const CLOSING: Readonly<Record<ClosedCause, true>> = {
-  "no-longer-listed": true,
-  unreadable: true,
-  "run-over": true,
-  "run-missing": true,
-  unwatched: true,
-  expired: true,
-  tampered: true,
-};
-
-/** If a decision never left, the approval closes with the entry that voids the decision, and has no further one. */
+/**
+ * If a decision never left, the approval closes with the entry that voids the decision, and has no further one. A decision that is void for
+ * another cause opens the approval again.
+ */
 function isClosed({ entry: { what, outcome } }: KeptEntry): boolean {
   if (what === "closed") return true;
-  return what === "settled" && Object.keys(CLOSING).some((cause) => outcome === `void: ${cause}`);
+  return what === "settled" && Object.keys(CLOSED_CAUSES).some((cause) => outcome === `void: ${cause}`);
 }
 
 export function outcomes(all: readonly KeptEntry[]): ReportSection {

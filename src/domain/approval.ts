@@ -80,8 +80,7 @@ type Answered = {
   readonly failedWith?: number;
 };
 
-/** A last state, since `at` (monotonic). `stillListed`: whether the service lists the approval a minute after `at`, or later. Null or
- * absent until we know. The card says so, but it is never a reason to send again. */
+/** A last state, since `at` (monotonic). `stillListed`: whether the service lists the approval a minute later. Null or absent: not known. */
 type Ended = { readonly at: number; readonly stillListed?: boolean | null };
 
 export type Delivery =
@@ -144,14 +143,16 @@ export type Delivery =
       Answered);
 
 /** Why an approval closed without a decision. `unreadable`: the service still lists it, but in a form that cannot be read. */
-export type ClosedCause =
-  | "no-longer-listed"
-  | "unreadable"
-  | "run-over"
-  | "run-missing"
-  | "unwatched"
-  | "expired"
-  | "tampered";
+export const CLOSED_CAUSES = {
+  "no-longer-listed": true,
+  unreadable: true,
+  "run-over": true,
+  "run-missing": true,
+  unwatched: true,
+  expired: true,
+  tampered: true,
+} as const;
+export type ClosedCause = keyof typeof CLOSED_CAUSES;
 
 export type ApprovalState =
   | { readonly type: "pending" }

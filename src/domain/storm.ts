@@ -13,8 +13,8 @@ import { needsFile } from "./text/request-text.ts";
 //
 // Only one message at a time holds the buttons of an approval: a card is wanted only once the digest no longer shows its line.
 //
-// A digest that is posted, or may be, takes no more approvals. An update notifies nobody, so the approvers of a line that it adds would
-// never hear of it.
+// Once a digest may be in Slack, no approval is added to it. Slack notifies nobody of an update, so the approvers of a new line would never
+// hear of it.
 
 // These limits are our choice. Eight cards are posted within about five seconds, because Slack takes four at once.
 

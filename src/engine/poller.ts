@@ -79,7 +79,7 @@ type Entry = {
   /** When the newest such fetch that was applied had begun (monotonic ms). */
   fetchedAt: number;
   failures: number;
-  /** False until the first poll, which comes at any time of the usual wait. Otherwise, all runs of a dead process are polled at once. */
+  /** False until the first poll, which comes at a random moment of the usual wait, so that not all runs are polled at once after a start. */
   hasPolled: boolean;
   isMissing: boolean;
   /** The `fingerprint` of the newest answer, if it changes nothing. Null if the next answer must be applied in any case. */

@@ -4,6 +4,7 @@ import {
   type Approval,
   type ApprovalState,
   type ApproverCount,
+  CLOSED_CAUSES,
   type Decision,
   type Delivery,
   type Dispute,
@@ -126,15 +127,7 @@ const approvalState = tagged<ApprovalState>({
   pending: {},
   decided: { decision, delivery },
   closed: {
-    cause: word({
-      "no-longer-listed": true,
-      unreadable: true,
-      "run-over": true,
-      "run-missing": true,
-      unwatched: true,
-      expired: true,
-      tampered: true,
-    }),
+    cause: word(CLOSED_CAUSES),
     at: number,
   },
 });

@@ -257,7 +257,7 @@ async function beginLease(trx: Trx, owner: string, now: Expression<number>, leas
     .execute();
 }
 
-/** Leaves finished runs alone: there may be very many, and nobody claims them. */
+/** Finished runs keep their holder, because there may be very many of them, and no process claims them. */
 async function releaseAll(trx: Trx, owner: string): Promise<void> {
   const unfinished = trx.updateTable("runs").where("finished", "=", UNFINISHED);
   await unfinished.set({ holder: null }).where("holder", "=", owner).execute();

@@ -22,7 +22,7 @@ export function namedRanges(text: string): Range[] {
     if (quoted !== null && !opens && text[start] === "/") continue;
     if (quote !== undefined && opens) at = endOfQuoted(text, start, slashes.length, quote);
     else at = colon === undefined ? endOfWord(text, start) : endOfNumber(text, start);
-    // What is set between quotes fits on one line. Otherwise the quote is one that ends a text before it.
+    // A value ends with its line: without a closing quote, and always after "=", where the quote may be one that ends another text.
     if (colon === undefined || at === text.length) at = endOfLine(text, start, at);
     if (at - start >= MIN_VALUE_CHARS) out.push([start, at]);
   }
