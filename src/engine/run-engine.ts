@@ -28,13 +28,14 @@ import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
 import { createLateCommits, type LateCommits } from "./late-commits.ts";
 import type { EffectLog } from "./logging.ts";
 import { createHeldRuns, type HeldRuns, type HeldShards } from "./held-runs.ts";
+import { createKeyedLock } from "./keyed-lock.ts";
 import { createMarkSettling, type MarkSettling, type SaveRequest } from "./settle-marks.ts";
 
 export type RunEngine = HeldShards & {
   readonly shardsSending: EffectExecutor["shardsSending"];
   readonly transact: Transact;
   readonly change: Change;
-  /** Follows a run that was just claimed or inserted: settles the marks of a dead process (`recover`), then reconciles the run. */
+  /** Follows the stored run, if this process holds its shard: settles the marks of a dead process (`recover`), then reconciles the run. */
   resume(stored: StoredRun): Promise<void>;
   readonly followIfStored: LateCommits["followIfStored"];
   /** Calls the listener with every run that is reconciled. */
@@ -66,12 +67,10 @@ export function createRunEngine(deps: Deps): RunEngine {
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const marks = createMarkSettling(deps);
   const { holdRun, holdsRun, dropRun, ...shards } = createHeldRuns();
-  const wakeAfter = (ready: () => Promise<void>) => (key: RunKey) =>
-    wake({ ...deps, ready }, change, key, reconcileAfter);
-  // Does not wait for the gap to be made up for, because the claiming of runs waits for this.
-  const wakeNow = wakeAfter(() => Promise.resolve());
-  const wakeOnTime = wakeAfter(time.makeUp);
-  const reconcileAfter: ReconcileAfter = (key, afterMs) => delayed.run(key, afterMs, () => wakeOnTime(key));
+  /** For claims. Does not wait for `makeUp`, because the claiming of runs waits for this. */
+  const wakeNow = (key: RunKey) => wake({ ...deps, change, reconcileAfter }, key);
+  const reconcileAfter: ReconcileAfter = (key, afterMs) =>
+    delayed.run(key, afterMs, () => wake({ ...deps, change, reconcileAfter }, key, time.makeUp));
   const late = createLateCommits(deps, { resume: (stored) => resume(stored) });
   shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key)));
 
@@ -156,15 +155,16 @@ function retryAfterFault(
 
 type ReconcileAfter = (key: RunKey, afterMs: number) => void;
 
+type WakeDeps = Deps & { readonly change: Change; readonly reconcileAfter: ReconcileAfter };
+
 /** Applies what time has changed and reconciles the run. Tries again later if the store fails. Never rejects. */
 async function wake(
-  { context, log, time, ready }: Deps & { readonly ready: () => Promise<void> },
-  change: Change,
+  { context, log, time, change, reconcileAfter }: WakeDeps,
   key: RunKey,
-  reconcileAfter: ReconcileAfter,
+  first?: () => Promise<void>,
 ): Promise<void> {
   try {
-    await ready();
+    await first?.();
     await change(key, (run) => {
       const ctx = context();
       const current = applyPolicy(lapseClaims(run, ctx), ctx);
@@ -245,25 +245,3 @@ async function saveChange<Value>(
 
 const charsOf = ({ approvals }: Run): number =>
   approvals.reduce((sum, { request }) => sum + shownChars(request), 0);
-
-type KeyedLock = (<T>(key: string, act: () => Promise<T>) => Promise<T>) & {
-  /** Resolves when the acts with this key have ended. Null if there are none. */
-  readonly whenFree: (key: string) => Promise<unknown> | null;
-};
-
-/** Runs acts with the same key one after the other, in the order of their calls. */
-export function createKeyedLock(): KeyedLock {
-  const tails = new Map<string, Promise<unknown>>();
-  const inTurn = async <T>(key: string, act: () => Promise<T>): Promise<T> => {
-    const previous = tails.get(key) ?? Promise.resolve();
-    const result = previous.then(act, act);
-    const tail = result.catch(() => undefined);
-    tails.set(key, tail);
-    try {
-      return await result;
-    } finally {
-      if (tails.get(key) === tail) tails.delete(key);
-    }
-  };
-  return Object.assign(inTurn, { whenFree: (key: string) => tails.get(key) ?? null });
-}

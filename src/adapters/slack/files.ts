@@ -14,7 +14,7 @@ import {
 } from "../../domain/request-file.ts";
 import { contextBehind } from "../../domain/run-context.ts";
 import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../../domain/run.ts";
-import { createKeyedLock } from "../../engine/run-engine.ts";
+import { createKeyedLock } from "../../engine/keyed-lock.ts";
 import { PortError } from "../../ports.ts";
 import { uploadTarget } from "./answers.ts";
 import { type Call, type Connections, isSlackAddress, UPLOAD_HOSTS } from "./clients.ts";
