@@ -48,31 +48,17 @@ type Deps = {
 };
 
 export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
-  const { clock, store } = deps;
+  const { clock } = deps;
   const lease = createLease(deps, times);
-  /** The shards whose unfinished runs have all been claimed. */
-  let claimedShards: ReadonlySet<number> = new Set();
+  const { setHeldShards, claimRuns } = createClaims(deps);
   let started = false;
-
-  function setHeldShards(shards: ReadonlySet<number>): void {
-    deps.engine.setHeldShards(shards);
-    claimedShards = claimedShards.intersection(shards);
-  }
 
   async function pass(turn: Turn, isStopping = (): boolean => false): Promise<number> {
     const renewedAt = clock.monotonic();
     const { kept, nextEndMs } = await renew(deps, times, { renewedAt, setHeldShards });
     lease.holdFrom(renewedAt);
     if (nextEndMs !== null) wake(nextEndMs);
-    const added = [...kept.difference(claimedShards)];
-    // Between the moment when the database gave us a shard and the moment when the engine held it, a run of it may have been claimed or
-    // started. The database says that this run is ours, but no process follows it.
-    if (added.length > 0) await store.claimAgain(added);
-    // If the answer to a claim is lost, the database says that its runs are ours. Only another claim of all shards then brings them here.
-    claimedShards = new Set();
-    const claimed = await claimAll(deps, { turn, isStopping });
-    claimedShards = kept;
-    return claimed;
+    return claimRuns(kept, { turn, isStopping });
   }
 
   const renewals = createBackgroundLoop(deps, {
@@ -166,10 +152,34 @@ function shardsToReturn(
   return shards.filter((shard) => !sending.has(shard)).slice(-surplus);
 }
 
-async function claimAll(
-  { store, engine, log }: Deps,
-  { turn, isStopping }: { readonly turn: Turn; readonly isStopping: () => boolean },
-): Promise<number> {
+function createClaims(deps: Deps) {
+  const { engine, store } = deps;
+  /** The shards that the engine has held without a break since all their runs were claimed. The runs of any other shard are claimed again. */
+  let followedShards: ReadonlySet<number> = new Set();
+
+  function setHeldShards(shards: ReadonlySet<number>): void {
+    engine.setHeldShards(shards);
+    followedShards = followedShards.intersection(shards);
+  }
+
+  async function claimRuns(kept: ReadonlySet<number>, inPass: InPass): Promise<number> {
+    const again = [...kept.difference(followedShards)];
+    // Between the moment when the database gave us a shard and the moment when the engine held it, a run of it may have been claimed or
+    // started. The database says that this run is ours, but no process follows it.
+    if (again.length > 0) await store.claimAgain(again);
+    // If the answer to a claim is lost, the database says that its runs are ours. Only another claim of all shards then brings them here.
+    followedShards = new Set();
+    const claimed = await claimAll(deps, inPass);
+    followedShards = kept;
+    return claimed;
+  }
+
+  return { setHeldShards, claimRuns };
+}
+
+type InPass = { readonly turn: Turn; readonly isStopping: () => boolean };
+
+async function claimAll({ store, engine, log }: Deps, { turn, isStopping }: InPass): Promise<number> {
   for (let claimed = 0; ;) {
     if (isStopping()) return claimed;
     turn.progress();
