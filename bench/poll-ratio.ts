@@ -81,7 +81,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
     shardsSending: () => new Set<number>(),
     stop: () => Promise.resolve(),
   };
-  const time = { counts: () => true, makeUp: () => Promise.resolve() };
+  const time = { isCounted: () => true, makeUp: () => Promise.resolve() };
   const engine = createRunEngine({ store, context, clock, log, executor, time, logEffect: nothingToDo });
   const gated = { fetchRun: (id: RunId) => valve.through(() => agents.fetchRun(id)) };
   const guard = createServiceBreaker(clock, PACE.maxMs);

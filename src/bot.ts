@@ -184,7 +184,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
 }
 
 const timeOf = (pauses: () => CountedTime): CountedTime => ({
-  counts: (at) => pauses().counts(at),
+  isCounted: (at) => pauses().isCounted(at),
   makeUp: () => pauses().makeUp(),
 });
 

@@ -39,8 +39,8 @@ export function createClock(): MachineClock {
 
 /** Whether the age of waiting requests can be trusted: asked before an expiry or an escalation is recorded, and before a person is judged. */
 export type CountedTime = {
-  /** False if no time was noted in the minute before `at` (monotonic), so that clocks of requests may have to be set back first. */
-  readonly counts: (at: number) => boolean;
+  /** False if no time was written in the minute before `at` (monotonic), so that clocks of requests may have to be set back first. */
+  readonly isCounted: (at: number) => boolean;
   /** Sets these clocks back by a gap, if there is one. Rejects if the store fails. */
   readonly makeUp: () => Promise<void>;
 };

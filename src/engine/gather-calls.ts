@@ -44,7 +44,7 @@ type Deps = {
   readonly change: Change;
   readonly clock: Clock;
   readonly log: EventLog;
-  readonly time: Pick<CountedTime, "counts">;
+  readonly time: Pick<CountedTime, "isCounted">;
 };
 
 type CallToJoin = Pick<Gathered, "says" | "channel"> & {
@@ -165,7 +165,7 @@ async function advanceReminders({ change, clock, time }: Deps, runs: readonly Ru
     calls.some((call) => isReminder(call) && call.channel === undefined),
   );
   const monotonic = clock.monotonic();
-  const mayHurry = isDue && time.counts(monotonic);
+  const mayHurry = isDue && time.isCounted(monotonic);
   const early = runs.filter(({ joinsFrom }) => mayHurry && joinsFrom !== null && joinsFrom <= monotonic);
   for (const { key } of early)
     await change(key, (run) => remindEarly(run, { now: clock.now(), monotonic: clock.monotonic() }));

@@ -25,8 +25,8 @@ export type PauseClocks = CountedTime & {
 /** Outages shorter than this (ms) do not stop the clocks. */
 const GRACE_MS = 60_000;
 const CHECK_MS = 5_000;
-/** The time between two writes of the shared document (ms). The end of a process is known this exactly. */
-const NOTE_MS = 15_000;
+/** The time between two writes of the shared document (ms). So the end of a process is known to within this time. */
+const WRITE_EVERY_MS = 15_000;
 const RETRY_MS = [1_000, 30_000] as const;
 const RUNNING = "running at";
 
@@ -43,19 +43,24 @@ type Deps = {
 export function createPauseClocks(deps: Deps): PauseClocks {
   const { clock } = deps;
   const disconnectedSince = createSince(clock, () => isSlackLost(deps.slackHealth));
-  let notedAt = Number.NEGATIVE_INFINITY;
-  let noting: Promise<void> | null = null;
+  /** When this process last wrote the time, or found a later one there (monotonic ms). */
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  let writing: Promise<void> | null = null;
 
-  async function note(): Promise<void> {
+  async function makeUpAndWrite(): Promise<void> {
     const stored = await makeUpForStop(deps);
     const at = clock.monotonic();
     // A replica whose clock is behind must not make the others see a gap.
     if (at > stored) await deps.store.putDocument(RUNNING, at);
-    notedAt = at;
+    writtenAt = at;
   }
-  const noteAfter = async (ms: number): Promise<void> => {
-    if (clock.monotonic() - notedAt >= ms) await (noting ??= note().finally(() => (noting = null)));
-  };
+
+  /** Callers during a write wait for that write. */
+  async function writeIfOlderThan(ms: number): Promise<void> {
+    if (clock.monotonic() - writtenAt < ms) return;
+    writing ??= makeUpAndWrite().finally(() => (writing = null));
+    await writing;
+  }
 
   const outages = [
     createOutagePause(deps, "service", () => serviceLostSince(deps.guard)),
@@ -63,7 +68,7 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   ];
   const loop = createBackgroundLoop(deps, {
     pass: async () => {
-      await noteAfter(NOTE_MS);
+      await writeIfOlderThan(WRITE_EVERY_MS);
       for (const outage of outages) await outage.pass();
     },
     everyMs: CHECK_MS,
@@ -71,8 +76,8 @@ export function createPauseClocks(deps: Deps): PauseClocks {
     failure: "could not stop or start the clocks of waiting requests",
   });
   return {
-    counts: (at) => at - notedAt < GRACE_MS,
-    makeUp: () => noteAfter(GRACE_MS),
+    isCounted: (at) => at - writtenAt < GRACE_MS,
+    makeUp: () => writeIfOlderThan(GRACE_MS),
     noteRun: (run) => outages.forEach((outage) => outage.noteRun(run)),
     start: () => loop.start(CHECK_MS),
     stop: loop.stop,

@@ -168,7 +168,7 @@ async function wake(
     await change(key, (run) => {
       const ctx = context();
       const current = applyPolicy(lapseClaims(run, ctx), ctx);
-      return time.counts(ctx.monotonic) ? expire(current, ctx) : current;
+      return time.isCounted(ctx.monotonic) ? expire(current, ctx) : current;
     });
   } catch (error) {
     log.error({ run: key, error }, NOT_RECONCILED);
@@ -223,7 +223,7 @@ async function saveChange<Value>(
     const ctx = context();
     const braked = withdrawSurplusVotes(applyBrake(applied, ctx), ctx);
     // If the follow-up must wait, the plan wakes the run at once, and that makes up for the gap first.
-    const next = applyDigest(time.counts(ctx.monotonic) ? applyFollowUp(braked, ctx) : braked);
+    const next = applyDigest(time.isCounted(ctx.monotonic) ? applyFollowUp(braked, ctx) : braked);
     const limited = limitUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = limited;
     const audit = [...(sideWrites.audit ?? []), ...limited.audit];

@@ -139,7 +139,7 @@ describe("waiting requests of a channel", () => {
       },
       clock: bench.clock,
       log: quietLog([], []),
-      time: { counts: () => true },
+      time: { isCounted: () => true },
     });
     // Its own request is decided.
     gather.noteRun({ ...carrier, approvals: [] });

@@ -28,7 +28,7 @@ const anEngine = (parts: Pick<Parts, "store" | "clock"> & Partial<Parts>) =>
     log: QUIET,
     executor: IDLE,
     logEffect: () => {},
-    time: { counts: () => true, makeUp: () => Promise.resolve() },
+    time: { isCounted: () => true, makeUp: () => Promise.resolve() },
     ...parts,
   });
 
