@@ -37,6 +37,9 @@ export type MarkSettling = {
   ) => Promise<Result | null>;
 };
 
+/** What a save did with the marks of the run as it was stored. */
+type Try = { readonly run: Run; readonly strays: readonly Effect[]; readonly recovers: boolean };
+
 type Deps = {
   readonly executor: Pick<EffectExecutor, "isUnderWay">;
   readonly context: () => Context;
@@ -47,6 +50,10 @@ export function createMarkSettling({ executor, context, logEffect }: Deps): Mark
   const unrecovered = new Set<RunKey>();
   const straysOf = (run: Run): Effect[] =>
     markedEffects(run).filter((effect) => !executor.isUnderWay(run.key, effect));
+  function recordSettled({ run, strays, recovers }: Try): void {
+    for (const effect of strays) logEffect(run, effect, LOST);
+    if (recovers) unrecovered.delete(run.key);
+  }
   return {
     recoverFirst(run) {
       if (recover(run, context()) === run) return false;
@@ -58,18 +65,17 @@ export function createMarkSettling({ executor, context, logEffect }: Deps): Mark
     async saveSettled(key, { apply, mustHold }, save) {
       if (!mustHold) return save({ apply, mustHold });
       const isUnderWay = (effect: Effect): boolean => executor.isUnderWay(key, effect);
-      let recovers = false;
-      let logSettled = (): void => undefined;
+      const tries: Try[] = [];
       const applySettled: typeof apply = (run) => {
-        const strays = straysOf(run);
-        logSettled = () => strays.forEach((effect) => logEffect(run, effect, LOST));
         // Read here, because a save may wait for others of the same run.
-        recovers = unrecovered.has(key);
+        const recovers = unrecovered.has(key);
+        tries.push({ run, strays: straysOf(run), recovers });
         return apply((recovers ? recover : settleMarks)(run, context(), isUnderWay));
       };
       const result = await save({ apply: applySettled, mustHold });
-      if (result !== null) logSettled();
-      if (result !== null && recovers) unrecovered.delete(key);
+      // The save applies the change once for each try, and the last one is what it saved.
+      const last = tries.at(-1);
+      if (result !== null && last !== undefined) recordSettled(last);
       return result;
     },
   };
