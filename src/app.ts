@@ -79,6 +79,18 @@ export async function startApp(
   keepSecrets(secretsOf(config));
   const closers: Closers = [];
   let reload: App["reload"] = () => Promise.resolve();
+  /**
+   * Closes the newest part first:
+   * 1. Slack's listeners, so that no more clicks are taken;
+   * 2. the reloading;
+   * 3. the bot, which finishes its effects and hands its runs back;
+   * 4. the audit sink, the gateway and the agent service, which the bot uses until then;
+   * 5. the connections to Slack;
+   * 6. the HTTP port, so that until then /readyz says that the process is stopping;
+   * 7. the store.
+   *
+   * The listeners and the bot are pushed before they start, so that they are closed after a failed start as well.
+   */
   const stop = async (): Promise<void> => {
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
       await close().catch((error: unknown) => log.error({ error }, "could not close a part cleanly"));

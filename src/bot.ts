@@ -178,7 +178,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     stop: async (ms) => {
       for (const part of [poller, messages.cards, deps.watchdog]) part.stop();
       const parts = [...loops.all, messages.orphans, health, sharedNews, leaseKeeper, engine];
-      await stopInOrder(parts, { ...engineDeps, leaseKeeper }, ms);
+      await stopAllThenRelease(parts, { ...engineDeps, leaseKeeper }, ms);
     },
   };
 }
@@ -278,8 +278,8 @@ function createUseCases(deps: EngineDeps) {
   };
 }
 
-/** Waits at most `ms` for work in progress. Once the leases are handed back, nothing may claim a run. */
-async function stopInOrder(
+/** Stops all parts at once and waits at most `ms` for work in progress. Once the leases are handed back, nothing may claim a run. */
+async function stopAllThenRelease(
   parts: readonly { readonly stop: (ms: number) => Promise<void> }[],
   { clock, store, integrity, leaseKeeper }: EngineDeps & { readonly leaseKeeper: LeaseKeeper },
   ms: number,
