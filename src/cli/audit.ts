@@ -6,6 +6,7 @@ import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
+import type { AuditVerdict } from "../domain/audit/verify-chain.ts";
 import { slackNames } from "./slack/ask-slack.ts";
 import { acknowledgeFindings, type NewKey, redactText, rotateKeys, stateOfRows } from "./audit/upkeep.ts";
 import { archiveOldest, withArchives } from "./audit/archive.ts";
@@ -56,7 +57,7 @@ function wordsOf(error: unknown): string {
 
 type Where = { readonly database: string; readonly key: string | null };
 type VerifyCommand = Extract<AuditCommand, { type: "verify" }>;
-type ReadCommand = Extract<AuditCommand, { type: "verify" | "export" | "show" | "report" }>;
+type PrintCommand = Extract<AuditCommand, { type: "export" | "show" | "report" }>;
 
 async function execute(command: AuditCommand, where: Where): Promise<number> {
   switch (command.type) {
@@ -81,13 +82,15 @@ async function execute(command: AuditCommand, where: Where): Promise<number> {
   }
 }
 
-async function readAudit(command: ReadCommand, where: Where): Promise<number> {
+async function readAudit(command: VerifyCommand | PrintCommand, where: Where): Promise<number> {
   const stored = await openAuditFile(where.database);
   let close = stored.close;
   try {
     const audit = await withArchives(stored, command.archives, publicKeysFor(where, command.publicKeys));
     close = audit.close;
-    return await verifyAndPrint(audit, command, where);
+    return await (command.type === "verify"
+      ? verify(audit, command, where)
+      : printUnlessTampered(audit, command, where));
   } finally {
     await close();
   }
@@ -103,23 +106,28 @@ function readNewKey(file: string): NewKey {
   );
 }
 
-/** Prints a tampered audit only on request, because it is not evidence. */
-async function verifyAndPrint(audit: AuditFile, command: ReadCommand, where: Where): Promise<number> {
-  const heads = command.type === "verify" ? command.heads : [];
+async function verify(audit: AuditFile, command: VerifyCommand, where: Where): Promise<number> {
+  const { heads } = command;
   const verdict = await auditVerdict(audit, publicKeysFor(where, command.publicKeys), heads);
-  if (command.type === "verify") {
-    (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
-    await reportArchived(audit, "check");
-    const compared = await reportCopy(audit, command, where);
-    // The entries of stored runs are never archived. So if the head was not given, this fault means that a run was changed.
-    const isGiven = (of: number): boolean => heads.some(({ seq }) => seq === null || seq === of);
-    const isArchived = !verdict.ok && verdict.fault === "in-archive" && isGiven(verdict.seq);
-    if ((!verdict.ok && !isArchived) || compared === TAMPERED) return TAMPERED;
-    const found = await reportFindings(audit, where);
-    // The head was not compared, which says nothing about the audit.
-    if (found === GOOD && isArchived) return FAILED;
-    return found === GOOD ? compared : found;
-  }
+  (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
+  await reportArchived(audit, "check");
+  const codes = [codeOf(verdict, heads), await reportCopy(audit, command, where)];
+  // The rows are checked against the audit, so the audit must be intact itself.
+  if (!codes.includes(TAMPERED)) codes.push(await reportFindings(audit, where));
+  return [TAMPERED, FAILED].find((code) => codes.includes(code)) ?? GOOD;
+}
+
+/** If a given head is archived, it was not compared, which says nothing about the audit. */
+function codeOf(verdict: AuditVerdict, heads: VerifyCommand["heads"]): number {
+  if (verdict.ok) return GOOD;
+  // The entries of stored runs are never archived. So if the head was not given, this fault means that a run was changed.
+  const isGiven = heads.some(({ seq }) => seq === null || seq === verdict.seq);
+  return verdict.fault === "in-archive" && isGiven ? FAILED : TAMPERED;
+}
+
+/** Prints a tampered audit only on request, because it is not evidence. */
+async function printUnlessTampered(audit: AuditFile, command: PrintCommand, where: Where): Promise<number> {
+  const verdict = await auditVerdict(audit, publicKeysFor(where, command.publicKeys), []);
   if (!verdict.ok) {
     console.error(verdictWords(verdict, 0));
     if (!command.tampered) {
@@ -168,7 +176,7 @@ async function reportFindings(audit: AuditFile, where: Where): Promise<number> {
   return open ? TAMPERED : isOther ? FAILED : GOOD;
 }
 
-async function print(audit: AuditFile, command: Exclude<ReadCommand, { type: "verify" }>): Promise<number> {
+async function print(audit: AuditFile, command: PrintCommand): Promise<number> {
   if (command.type === "export") {
     await write(exportEntries(audit, command, await slackNames(process.env)), command.out);
     return GOOD;
