@@ -29,30 +29,26 @@ type Deps = {
 };
 
 export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageAnnouncer {
-  // Null: unknown. After a restart, an earlier notice may still have to say that the service is back.
-  let isAnnounced: boolean | null = null;
+  /** What the notices say. Null: unknown, after a start, a gain of shards or a failure. Then an earlier notice may still be open. */
+  let announced: "outage" | "none" | null = null;
   const hasGainedShards = createShardGains(deps.engine);
 
   async function check(): Promise<void> {
     const state = deps.guard.state();
     // The replica that held these shards before may have announced an outage that only it noticed.
-    if (hasGainedShards()) isAnnounced = null;
+    if (hasGainedShards()) announced = null;
     if (state.type === "unknown") {
-      if (isAnnounced !== false && (await announceUnchecked(deps))) isAnnounced = false;
+      if (announced !== "none" && (await announceUnchecked(deps))) announced = "none";
       return;
     }
-    const down = downOf(state);
-    const isLongOutage = isLong(down, deps.clock);
-    deps.metrics.outage(isLongOutage);
-    if (state.type === "answers" && isAnnounced !== false) {
-      isAnnounced = null;
-      if (!(await announceRecovery(deps))) return;
-    }
-    if (down !== null && isLongOutage && isAnnounced !== true) {
-      isAnnounced = null;
-      if (!(await announceOutage(deps, down))) return;
-    }
-    if (isLongOutage || state.type === "answers") isAnnounced = isLongOutage;
+    const outage = longOutage(state, deps.clock);
+    deps.metrics.outage(outage !== null);
+    // An outage that is still short changes nothing.
+    if (outage === null && state.type !== "answers") return;
+    const wanted = outage === null ? "none" : "outage";
+    if (announced === wanted) return;
+    announced = null;
+    if (await (outage === null ? announceRecovery(deps) : announceOutage(deps, outage))) announced = wanted;
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -62,7 +58,7 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
     failure: "could not post the notice of an outage",
   });
   // The metric changes together with the state that /agent health shows, and does not wait for the next check.
-  deps.guard.onChange(() => deps.metrics.outage(isLong(downOf(deps.guard.state()), deps.clock)));
+  deps.guard.onChange(() => deps.metrics.outage(longOutage(deps.guard.state(), deps.clock) !== null));
   return { start: () => loop.start(checkEveryMs), stop: loop.stop };
 }
 
@@ -77,14 +73,13 @@ function createShardGains({ holdsShard }: Deps["engine"]): () => boolean {
   };
 }
 
-const downOf = (state: ServiceState): Down | null =>
-  state.type === "away" || state.type === "useless" ? state : null;
-
-function isLong(down: Down | null, clock: Clock): boolean {
-  return down !== null && clock.monotonic() - down.since >= LONG_OUTAGE_MS;
-}
-
 type Down = Extract<ServiceState, { type: "away" | "useless" }>;
+
+/** Null unless the service is down and has been for long. */
+function longOutage(state: ServiceState, clock: Clock): Down | null {
+  const isDown = state.type === "away" || state.type === "useless";
+  return isDown && clock.monotonic() - state.since >= LONG_OUTAGE_MS ? state : null;
+}
 
 /**
  * The newest run of each channel carries the notice. A channel with an open notice gets no second one. Resolves to false if a notice could
