@@ -19,22 +19,23 @@ export function startKeyboard() {
   startPersonMenu();
 }
 
-/** Where an arrow key changes a closed menu, it only shows the next name. The choice counts at Enter, or when the focus leaves the menu. */
+/** On some systems, an arrow key or a letter changes a closed menu. That only shows a name: it counts at Enter, or when the focus leaves. */
 function startPersonMenu() {
-  let byKey = false;
-  const noteKey = (/** @type {KeyboardEvent} */ event) => {
+  // True until the current task has ended. A change in that time comes from the key, and not from the open list.
+  let isKeyAtWork = false;
+  const onKey = (/** @type {KeyboardEvent} */ event) => {
     const menu = personMenu(event.target);
     if (menu === null) return;
-    if (event.key === "Enter") return void (become(menu) && event.preventDefault());
-    // The key changes the menu before the next task. A later change is a choice from the open menu.
-    byKey = true;
-    setTimeout(() => (byKey = false));
+    if (event.key !== "Enter") {
+      isKeyAtWork = true;
+      setTimeout(() => (isKeyAtWork = false));
+    } else if (goToPersonIn(menu)) event.preventDefault();
   };
-  document.addEventListener("keydown", noteKey);
+  document.addEventListener("keydown", onKey);
   // A letter changes the menu at this event.
-  document.addEventListener("keypress", noteKey);
-  document.addEventListener("change", ({ target }) => byKey || become(personMenu(target)));
-  document.addEventListener("focusout", ({ target }) => become(personMenu(target)));
+  document.addEventListener("keypress", onKey);
+  document.addEventListener("change", ({ target }) => isKeyAtWork || goToPersonIn(personMenu(target)));
+  document.addEventListener("focusout", ({ target }) => goToPersonIn(personMenu(target)));
 }
 
 /** @param {EventTarget | null} target */
@@ -43,7 +44,7 @@ function personMenu(target) {
 }
 
 /** Goes to the person that the menu shows, and returns whether that is another one. @param {HTMLSelectElement | null} menu */
-function become(menu) {
+function goToPersonIn(menu) {
   if (menu === null || menu.selectedOptions[0]?.defaultSelected !== false) return false;
   stopFollowing();
   location.assign(menu.value);
