@@ -212,12 +212,10 @@ function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollL
 
 /** The background work, which happens without any action of a person. */
 function createLoops(deps: EngineDeps & { readonly guard: ServiceBreaker }) {
-  const { engine, store, clock, log, auditSink, keepFinishedMs } = deps;
+  const { store, clock, log, auditSink, keepFinishedMs } = deps;
   const storms = createStormNotices(deps);
   const calls = createGatherCalls(deps);
   const pauses = createPauseClocks(deps);
-  for (const { noteRun } of [storms, calls, pauses]) engine.onPlan((run) => noteRun(run));
-  for (const { forgetRun } of [storms, calls]) engine.onDrop((key) => forgetRun(key));
   const outage = createOutageAnnouncer(deps, OUTAGE_CHECK_MS);
   const stream = auditSink === null ? [] : [createAuditStream({ ...deps, auditSink })];
   const retention = createRetention(store, clock, log, keepFinishedMs);

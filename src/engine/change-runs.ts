@@ -113,6 +113,20 @@ export async function changeEach(
     }
 }
 
+/** Resolves to null if the row of a run cannot be read, so that it does not stop the others. The store reports such rows. */
+export async function nullIfUnreadable<Value>(
+  result: Promise<Value>,
+  onUnreadable = (): void => undefined,
+): Promise<Value | null> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
+    onUnreadable();
+    return null;
+  }
+}
+
 /** Applies `apply` to every unfinished run, including those that no process holds yet. */
 export async function changeUnfinished(
   deps: { readonly store: AllRuns; readonly change: Change } & Pick<ChangeDeps, "log">,

@@ -4,9 +4,8 @@ import { callsOf, fateOf, markWaiting } from "../domain/call.ts";
 import type { Gathered, GatheredCall } from "../domain/follow-up.ts";
 import type { RunKey } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
-import { PortError } from "../ports.ts";
-import { ROW_UNREADABLE, type RunStore } from "../ports/store.ts";
-import type { Change } from "./change-runs.ts";
+import type { RunStore } from "../ports/store.ts";
+import { type Change, nullIfUnreadable } from "./change-runs.ts";
 
 type Deps = { readonly store: Pick<RunStore, "load">; readonly change: Change };
 
@@ -53,19 +52,5 @@ async function readUnknown(
     if (done === true || waiting.has(key)) continue;
     const stored = await nullIfUnreadable(store.load(key));
     waiting.set(key, stored === null ? [] : waitingCalls(stored.run));
-  }
-}
-
-/** Resolves to null if the row of a run cannot be read, so that it does not stop the others. The store reports such rows. */
-export async function nullIfUnreadable<Value>(
-  result: Promise<Value>,
-  onUnreadable = (): void => undefined,
-): Promise<Value | null> {
-  try {
-    return await result;
-  } catch (error) {
-    if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
-    onUnreadable();
-    return null;
   }
 }

@@ -21,14 +21,12 @@ import { OPENING, type Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import { type Change, eachHeldRun } from "./change-runs.ts";
+import { nullIfUnreadable } from "./change-runs.ts";
 import type { Clock, CountedTime } from "./clock.ts";
-import { type CountedRun, countWaiting, nullIfUnreadable, waitingCalls } from "./count-waiting.ts";
-import type { RunEngine } from "./run-engine.ts";
+import { type CountedRun, countWaiting, waitingCalls } from "./count-waiting.ts";
+import { createRunFacts, type RunFactsDeps } from "./run-facts.ts";
 
 export type GatherCalls = {
-  readonly noteRun: (run: Run) => void;
-  readonly forgetRun: (key: RunKey) => void;
   start(): void;
   stop(): Promise<void>;
 };
@@ -38,10 +36,8 @@ const SOON_MS = GATHER_MS / 3;
 const CHECK_MS = 10_000;
 const RETRY_MS = [1_000, 30_000] as const;
 
-type Deps = {
-  readonly store: Pick<RunStore, "eachRun" | "load">;
-  readonly engine: Pick<RunEngine, "holdsShard">;
-  readonly change: Change;
+type Deps = RunFactsDeps & {
+  readonly store: Pick<RunStore, "load">;
   readonly clock: Clock;
   readonly log: EventLog;
   readonly time: Pick<CountedTime, "isCounted">;
@@ -69,26 +65,14 @@ type RunFacts = CountedRun & {
 };
 
 export function createGatherCalls(given: Deps): GatherCalls {
-  const runFacts = new Map<RunKey, RunFacts>();
-  const deps = forgetUnreadable(given, runFacts);
-  /** The runs that were noted before all runs were read from the store. Null once all runs have been read. */
-  let notedBeforeRead: Set<RunKey> | null = new Set();
-
-  function updateFacts(run: Run): RunFacts | null {
-    const facts = factsOf(run, deps.clock.monotonic());
-    if (facts === null) runFacts.delete(run.key);
-    else runFacts.set(run.key, facts);
-    return facts;
-  }
-
-  async function readAll(): Promise<void> {
-    const isOlder = ({ key }: Run): boolean => notedBeforeRead?.has(key) === false;
-    await eachHeldRun(deps, "unfinished", (run) => void (isOlder(run) && updateFacts(run)));
-    notedBeforeRead = null;
-  }
+  const runFacts = createRunFacts(given, {
+    factsOf: (run) => factsOf(run, given.clock.monotonic()),
+    onFacts: (facts) => void (hasCalls(facts) && loop.wake(SOON_MS)),
+  });
+  const deps = { ...given, change: runFacts.change };
 
   async function pass(): Promise<void> {
-    if (notedBeforeRead !== null) await readAll();
+    await runFacts.readOnce();
     for (const facts of runFacts.values()) await settle(deps, facts);
     for (const [, runs] of Map.groupBy([...runFacts.values()], ({ channel }) => channel))
       if (!(await gatherChannel(deps, runs))) loop.wake(SOON_MS);
@@ -100,24 +84,7 @@ export function createGatherCalls(given: Deps): GatherCalls {
     retryMs: RETRY_MS,
     failure: "could not gather the reminders of a channel",
   });
-  return {
-    noteRun(run) {
-      const facts = updateFacts(run);
-      notedBeforeRead?.add(run.key);
-      if (notedBeforeRead === null && hasCalls(facts)) loop.wake(SOON_MS);
-    },
-    forgetRun: (key) => void runFacts.delete(key),
-    start: () => loop.start(0),
-    stop: loop.stop,
-  };
-}
-
-/** A run that cannot be read carries no message. So it is forgotten, and no call joins it again. */
-function forgetUnreadable(given: Deps, runFacts: Map<RunKey, RunFacts>): Deps {
-  return {
-    ...given,
-    change: (key, apply) => nullIfUnreadable(given.change(key, apply), () => void runFacts.delete(key)),
-  };
+  return { start: () => loop.start(0), stop: loop.stop };
 }
 
 /**
@@ -129,8 +96,7 @@ async function settleWith({ store, change }: Deps, key: RunKey, carrier: RunKey)
   await change(key, (run) => settleJoined(run, stored?.run ?? null, carrier));
 }
 
-const hasCalls = (facts: RunFacts | null): boolean =>
-  facts !== null && facts.calls.length + facts.doubts.length > 0;
+const hasCalls = ({ calls, doubts }: RunFacts): boolean => calls.length + doubts.length > 0;
 
 /** Returns null if there is nothing to gather, to settle or to end. */
 function factsOf(run: Run, now: number): RunFacts | null {

@@ -6,7 +6,6 @@
 // form is judged, and at the start before any run is claimed. The time is written again only after that, so a crash in between is safe.
 
 import { type OutageCause, isPausedBy, pauseRun, resumeRun } from "../domain/pause.ts";
-import type { Run } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import type { SlackHealth } from "../ports/monitoring.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
@@ -17,7 +16,6 @@ import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
 
 export type PauseClocks = CountedTime & {
-  readonly noteRun: (run: Run) => void;
   start(): void;
   stop(): Promise<void>;
 };
@@ -32,7 +30,7 @@ const RUNNING = "running at";
 
 type Deps = {
   readonly store: DocumentStore & Pick<RunStore, "eachRun">;
-  readonly engine: Pick<RunEngine, "holdsShard">;
+  readonly engine: Pick<RunEngine, "holdsShard" | "onPlan">;
   readonly guard: Pick<ServiceBreaker, "state">;
   readonly slackHealth: Pick<SlackHealth, "connection" | "tokenRefusal" | "unanswered">;
   readonly change: Change;
@@ -78,7 +76,6 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   return {
     isCounted: (at) => at - writtenAt < GRACE_MS,
     makeUp: () => writeIfOlderThan(GRACE_MS),
-    noteRun: (run) => outages.forEach((outage) => outage.noteRun(run)),
     start: () => loop.start(CHECK_MS),
     stop: loop.stop,
   };
@@ -140,11 +137,14 @@ function serviceLostSince(guard: Deps["guard"]): ReturnType<LostSince> {
   return state.type === "answers" ? null : state.since;
 }
 
-type OutagePause = { pass(): Promise<void>; noteRun(run: Run): void };
+type OutagePause = { pass(): Promise<void> };
 
 function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): OutagePause {
-  /** Due while a clock may be stopped for this cause. `noteRun` also sees each run that arrives at a start or from another replica. */
+  /** Due while a clock may be stopped for this cause. The run may have arrived at a start, or from another replica. */
   const resuming = createDueWork(false);
+  deps.engine.onPlan((run) => {
+    if (isPausedBy(run, why)) resuming.ask();
+  });
   /** The beginning of the outage for which all unfinished runs are paused. During it, only requests that open later still need a pause. */
   let pausedSince: number | null = null;
 
@@ -162,9 +162,5 @@ function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): 
     }
   }
 
-  function noteRun(run: Run): void {
-    if (isPausedBy(run, why)) resuming.ask();
-  }
-
-  return { pass, noteRun };
+  return { pass };
 }

@@ -3,16 +3,12 @@
 import type { ChannelId, RunKey } from "../domain/ids.ts";
 import { CALM_AT, isStorming, MAX_CARDS, waitingForCards } from "../domain/storm.ts";
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
-import { type EventLog, PortError } from "../ports.ts";
-import { ROW_UNREADABLE, type RunStore } from "../ports/store.ts";
+import type { EventLog } from "../ports.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import { type Change, eachHeldRun } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
-import type { RunEngine } from "./run-engine.ts";
+import { createRunFacts, type RunFactsDeps } from "./run-facts.ts";
 
 export type StormNotices = {
-  readonly noteRun: (run: Run) => void;
-  readonly forgetRun: (key: RunKey) => void;
   start(): void;
   stop(): Promise<void>;
 };
@@ -27,13 +23,7 @@ const FALLEN_MS = 15_000;
 const CALM_CHECKS = 2;
 const RETRY_MS = [1_000, 30_000] as const;
 
-type Deps = {
-  readonly store: Pick<RunStore, "eachRun">;
-  readonly engine: Pick<RunEngine, "holdsShard">;
-  readonly change: Change;
-  readonly clock: Clock;
-  readonly log: EventLog;
-};
+type Deps = RunFactsDeps & { readonly clock: Clock; readonly log: EventLog };
 
 /** The facts about a run that has waiting requests or carries a notice. */
 type RunFacts = {
@@ -45,34 +35,16 @@ type RunFacts = {
   readonly canCarry: boolean;
 };
 
-export function createStormNotices(deps: Deps): StormNotices {
-  const runFacts = new Map<RunKey, RunFacts>();
+export function createStormNotices(given: Deps): StormNotices {
+  const runFacts = createRunFacts(given, { factsOf, onFacts: () => loop.wake(SOON_MS) });
+  const deps = { ...given, change: runFacts.change };
   const calmChecks = new Map<ChannelId, number>();
-  /** The runs that were noted before all runs were read from the store. Null once all runs have been read. */
-  let notedBeforeRead: Set<RunKey> | null = new Set();
-
-  function updateFacts(run: Run): void {
-    const { key, channel, storm } = run;
-    const waiting = waitingForCards(run);
-    const openStorm = isStorming(run) && storm !== undefined ? storm : null;
-    if (waiting === 0 && openStorm === null) return void runFacts.delete(key);
-    const canCarry = run.posts[OPENING]?.type === "up";
-    runFacts.set(key, { key, channel, waiting, storm: openStorm, canCarry });
-  }
-
-  /** After a restart, a run may carry a notice already. It must be known before a second run gets a notice. */
-  async function readAll(): Promise<void> {
-    // A run that was noted in the meantime is newer than the one read here.
-    const isOlder = ({ key }: Run): boolean => notedBeforeRead?.has(key) === false;
-    await eachHeldRun(deps, "unfinished", (run) => void (isOlder(run) && updateFacts(run)));
-    notedBeforeRead = null;
-  }
 
   async function pass(): Promise<void> {
-    if (notedBeforeRead !== null) await readAll();
+    await runFacts.readOnce();
     const byChannel = Map.groupBy(runFacts.values(), ({ channel }) => channel);
     for (const channel of calmChecks.keys()) if (!byChannel.has(channel)) calmChecks.delete(channel);
-    for (const [channel, runs] of byChannel) await check(readable(deps, runFacts), calmChecks, channel, runs);
+    for (const [channel, runs] of byChannel) await check(deps, calmChecks, channel, runs);
   }
 
   const loop = createBackgroundLoop(deps, {
@@ -81,30 +53,15 @@ export function createStormNotices(deps: Deps): StormNotices {
     retryMs: RETRY_MS,
     failure: "could not keep the notice of many requests",
   });
-  return {
-    noteRun(run) {
-      updateFacts(run);
-      notedBeforeRead?.add(run.key);
-      if (notedBeforeRead === null && runFacts.has(run.key)) loop.wake(SOON_MS);
-    },
-    forgetRun: (key) => void runFacts.delete(key),
-    start: () => loop.start(CHECK_MS),
-    stop: loop.stop,
-  };
+  return { start: () => loop.start(CHECK_MS), stop: loop.stop };
 }
 
-/** A run that cannot be read carries no notice, and must not keep other runs and other channels from one. So it is forgotten. */
-function readable(deps: Deps, runFacts: Map<RunKey, RunFacts>): Deps {
-  const change: Change = async (key, ...given) => {
-    try {
-      return await deps.change(key, ...given);
-    } catch (error) {
-      if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
-      runFacts.delete(key);
-      return null;
-    }
-  };
-  return { ...deps, change };
+function factsOf(run: Run): RunFacts | null {
+  const { key, channel } = run;
+  const waiting = waitingForCards(run);
+  const storm = isStorming(run) && run.storm !== undefined ? run.storm : null;
+  if (waiting === 0 && storm === null) return null;
+  return { key, channel, waiting, storm, canCarry: run.posts[OPENING]?.type === "up" };
 }
 
 async function check(

@@ -118,7 +118,7 @@ export function notificationsOf(
 type Read = { readonly entries: readonly KeptEntry[]; readonly reached: number };
 
 async function entriesAfter(deps: NotificationWriterDeps, cursor: number, head: number): Promise<Read> {
-  const entries = await deps.store.auditAfter(cursor, FOLLOWED, BATCH).catch(nullIfUnreadable);
+  const entries = await deps.store.auditAfter(cursor, FOLLOWED, BATCH).catch(nullIfNeverReadable);
   if (entries === null) return readableAfter(deps, cursor);
   return { entries, reached: entries.length === BATCH ? (entries.at(-1)?.seq ?? head) : head };
 }
@@ -131,7 +131,7 @@ async function readableAfter(deps: NotificationWriterDeps, cursor: number): Prom
   const rows = await deps.store.auditRows(cursor, BATCH);
   const entries: KeptEntry[] = [];
   for (const { seq } of rows) {
-    const kept = await deps.store.auditEntry(seq).catch(nullIfUnreadable);
+    const kept = await deps.store.auditEntry(seq).catch(nullIfNeverReadable);
     if (kept === null) await reportIfForged(deps, seq);
     else if (isFollowed(kept)) entries.push(kept);
   }
@@ -242,15 +242,15 @@ export async function factsOf(
   { store, context }: Pick<NotificationDeps, "store" | "context">,
   notification: Notification,
 ): Promise<NotificationFacts | null> {
-  const entry = await store.auditEntry(notification.entry).catch(nullIfUnreadable);
+  const entry = await store.auditEntry(notification.entry).catch(nullIfNeverReadable);
   if (entry === null) return null;
   const { refers } = entry.entry;
-  const about = refers === undefined ? null : await store.auditEntry(refers).catch(nullIfUnreadable);
+  const about = refers === undefined ? null : await store.auditEntry(refers).catch(nullIfNeverReadable);
   const { run, digest, approval } = (about ?? entry).entry;
   // If the entry is not about an approval, its digest does not belong to a request.
   const text = digest === null || approval === null ? null : await store.auditText(digest);
   // A run that cannot be read must not keep people from an alert, which may be about that very run. Only the link is missing then.
-  const stored = run === null ? null : await store.load(run).catch(nullIfUnreadable);
+  const stored = run === null ? null : await store.load(run).catch(nullIfNeverReadable);
   const card = approval === null ? undefined : stored?.run.posts[cardSlot(approval)];
   return {
     entry,
@@ -264,7 +264,7 @@ export async function factsOf(
 }
 
 /** For reads. Rejects if the store may answer later. */
-export function nullIfUnreadable(error: unknown): null {
+export function nullIfNeverReadable(error: unknown): null {
   if (error instanceof PortError && error.retry === "never") return null;
   throw error;
 }

@@ -2,7 +2,7 @@
 
 import type { KeptEntry } from "../audit/entry.ts";
 import type { Nonce } from "../domain/ids.ts";
-import { isFollowed, notificationsOf, nullIfUnreadable, reportIfForged } from "./from-audit.ts";
+import { isFollowed, notificationsOf, nullIfNeverReadable, reportIfForged } from "./from-audit.ts";
 import type { NotificationWriterDeps } from "./from-audit.ts";
 
 const BATCH = 200;
@@ -29,7 +29,7 @@ const UNKNOWN_KIND =
 async function readable(deps: NotificationWriterDeps, numbers: ReadonlySet<number>): Promise<KeptEntry[]> {
   const entries: KeptEntry[] = [];
   for (const seq of numbers) {
-    const kept = await deps.store.auditEntry(seq).catch(nullIfUnreadable);
+    const kept = await deps.store.auditEntry(seq).catch(nullIfNeverReadable);
     if (kept === null) await reportIfForged(deps, seq);
     else if (isFollowed(kept)) entries.push(kept);
   }

@@ -10,6 +10,7 @@ import { renderKey } from "#src/domain/render-key.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";
+import { holdingEngine } from "../make/holding-engine.ts";
 import { quietLog } from "../make/quiet.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
@@ -126,9 +127,10 @@ describe("waiting requests of a channel", () => {
     const carrier = runs.find(({ gathered = [] }) => gathered.length > 0);
     if (carrier === undefined) throw new Error("no run carries the reminder");
     const held = new Map(runs.map((run) => [run.key, run]));
+    const engine = holdingEngine();
     const gather = createGatherCalls({
       store: { ...bench.store, eachRun: () => Promise.resolve() },
-      engine: { holdsShard: () => true },
+      engine,
       change: (key, apply) => {
         const run = held.get(key);
         if (run === undefined) return Promise.resolve(null);
@@ -142,7 +144,7 @@ describe("waiting requests of a channel", () => {
       time: { isCounted: () => true },
     });
     // Its own request is decided.
-    gather.noteRun({ ...carrier, approvals: [] });
+    engine.reconciled({ ...carrier, approvals: [] });
     gather.start();
     await bench.clock.pass(15_000);
     await gather.stop();

@@ -12,6 +12,7 @@ import { createHandClock } from "../make/clock.ts";
 import { ADMIN, createBench, failure } from "../make/bot.ts";
 import { contextAt, listedRun } from "../make/history.ts";
 import { aPolicy } from "../make/policy.ts";
+import { holdingEngine } from "../make/holding-engine.ts";
 import { quietLog } from "../make/quiet.ts";
 import { CHANNEL, TEAM } from "../make/run.ts";
 
@@ -109,6 +110,7 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
   expect(isPausedBy(paused, "slack")).toBe(true);
   const held = { run: paused };
   let visits = 0;
+  const engine = holdingEngine();
   const pauses = createPauseClocks({
     store: {
       document: () => Promise.resolve(null),
@@ -116,12 +118,12 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
       // The first visit ends the pauses of the runs that are known. The run arrives after its batch.
       eachRun: (_only, visit) => {
         visits += 1;
-        if (visits === 1) pauses.noteRun(held.run);
+        if (visits === 1) engine.reconciled(held.run);
         else visit(held.run);
         return Promise.resolve();
       },
     },
-    engine: { holdsShard: () => true },
+    engine,
     guard: { state: () => ({ type: "answers" }) },
     slackHealth: { connection: () => "connected", tokenRefusal: () => null, unanswered: () => null },
     change: changeOf(held),
@@ -129,7 +131,7 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
     log: quietLog([], []),
   });
   // Another run, which is known already.
-  pauses.noteRun(paused);
+  engine.reconciled(paused);
   pauses.start();
   await clock.pass(MIN);
   await pauses.stop();
