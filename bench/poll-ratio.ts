@@ -84,11 +84,22 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const time = { isCounted: () => true, makeUp: () => Promise.resolve() };
   const engine = createRunEngine({ store, context, clock, log, executor, time, logEffect: nothingToDo });
   const gated = { fetchRun: (id: RunId) => valve.through(() => agents.fetchRun(id)) };
-  const guard = createServiceBreaker(clock, PACE.maxMs);
+  const breaker = createServiceBreaker(clock, PACE.maxMs);
   const unreadable = createUnreadableRuns({ engine, clock, log, metrics });
   const watchdog = createWatchdog(clock);
-  const watch = createPoller(
-    { agents: gated, engine, guard, unreadable, context, clock, random: Math.random, log, metrics, watchdog },
+  const poller = createPoller(
+    {
+      agents: gated,
+      engine,
+      breaker,
+      unreadable,
+      context,
+      clock,
+      random: Math.random,
+      log,
+      metrics,
+      watchdog,
+    },
     PACE,
   );
   for (let index = 0; index < runs; index += 1) await store.insert(aQuietRun(idOf(index), index, 60_000), {});
@@ -100,7 +111,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
     rate: valve.rate,
     counted: valve.counted,
     stop: async () => {
-      watch.stop();
+      poller.stop();
       await engine.stop(0);
       await agents.close();
       await store.close();

@@ -144,7 +144,7 @@ const OUTAGE_CHECK_MS = 5_000;
 const LEASE_RELEASE_MS = 500;
 
 export function createBot(ports: BotDeps, limits: PollLimits): Bot {
-  const { key, guard } = createServiceGuard(ports, limits);
+  const { key, breaker } = createServiceGuard(ports, limits);
   const deps = { ...ports, agents: key.agents, watchdog: createWatchdog(ports.clock) };
   const integrity = createIntegrity(deps);
   const sharedNews = createSharedNews({ ...deps, integrity, engine: () => engine });
@@ -152,23 +152,23 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const checks = { catchUp: () => sharedNews.catchUp(), holdsLease: () => leaseKeeper.holdsLease(), time };
   const engine: RunEngine = createEngine({ ...deps, integrity, ...checks });
   const unreadable = createUnreadableRuns({ ...deps, engine });
-  const poller = createPoller({ ...deps, engine, guard, unreadable }, limits);
+  const poller = createPoller({ ...deps, engine, breaker, unreadable }, limits);
   const leaseKeeper = createRunLeaseKeeper(deps, engine, sharedNews);
   const { figures } = createRunFigures({ ...deps, engine });
-  const health = createHealth({ ...deps, guard, key, figures });
+  const health = createHealth({ ...deps, breaker, key, figures });
   const engineDeps = { ...deps, engine, integrity, time, change: engine.change };
-  const loops = createLoops({ ...engineDeps, guard });
+  const loops = createLoops({ ...engineDeps, breaker });
   const messages = createMessageRepair(engineDeps);
   return {
     ...createUseCases(engineDeps),
     ...messages,
     health,
-    readings: () => readingsOf({ ...deps, figures, health, watch: poller, guard }),
+    readings: () => readingsOf({ ...deps, figures, health, poller, breaker }),
     onRun: (listener) => engine.onPlan((run) => listener(run)),
     onFreezes: (listener) => deps.freezes.onChange(listener),
     onChangeByOtherReplica: (listener) => sharedNews.onPass(listener),
     holdsShard: engine.holdsShard,
-    queries: createQueries({ ...deps, watch: poller, guard, unreadable, integrity, health, key, figures }),
+    queries: createQueries({ ...deps, poller, breaker, unreadable, integrity, health, key, figures }),
     start: async () => {
       deps.watchdog.start();
       const { pauses, all } = loops;
@@ -207,11 +207,11 @@ function createEngine(deps: BotDeps & EngineChecks): RunEngine {
 function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollLimits) {
   const pause = createServicePause(agents, clock);
   const key = createServiceKey(pause.agents, clock, newKey);
-  return { key, guard: createServiceBreaker(clock, maxMs, pause.leftMs) };
+  return { key, breaker: createServiceBreaker(clock, maxMs, pause.leftMs) };
 }
 
 /** The background work, which happens without any action of a person. */
-function createLoops(deps: EngineDeps & { readonly guard: ServiceBreaker }) {
+function createLoops(deps: EngineDeps & { readonly breaker: ServiceBreaker }) {
   const { store, clock, log, auditSink, keepFinishedMs } = deps;
   const storms = createStormNotices(deps);
   const calls = createGatherCalls(deps);

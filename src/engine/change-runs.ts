@@ -159,10 +159,10 @@ export async function changeHeld(
 
 /** After an acknowledgement, retries the decisions that were held back for tampering at once. */
 export const releaseHeldBack = (deps: ChangeDeps): Promise<void> =>
-  changeHeld({ ...deps, change: deps.engine.change }, "unfinished", withoutHold);
+  changeHeld({ ...deps, change: deps.engine.change }, "unfinished", withoutHeldBack);
 
 /** Returns the run without held-back decisions. Returns the same object if none is held back. */
-function withoutHold(run: Run): Run {
+function withoutHeldBack(run: Run): Run {
   const approvals = run.approvals.map((approval) => {
     const { state } = approval;
     if (state.type !== "decided" || state.delivery.type !== "retry" || !state.delivery.heldBack)

@@ -73,8 +73,8 @@ export type SendPermit = {
 /** `withheld`: the decision is not sent now, and no byte of it has been sent. */
 export type SendCheck = SendPermit | { readonly withheld: Outcome };
 
-/** Nothing may be sent. The decision is checked again. */
-const UNCHECKED: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
+/** For effects that send no decision, and so need no check, and for decisions that must be checked again. */
+export const SENDS_NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
 
 /** Rejects if the store fails. */
 export async function checkBeforeSending(
@@ -83,14 +83,14 @@ export async function checkBeforeSending(
   effect: SendDecision,
   handle: ExecutionHandle,
 ): Promise<SendCheck> {
-  const heldAtFirst = holdForTampering(deps, run, effect);
-  if (heldAtFirst !== null) return { withheld: heldAtFirst };
+  const withheldFirst = withholdForTampering(deps, run, effect);
+  if (withheldFirst !== null) return { withheld: withheldFirst };
   // After a long pause, the proof may take longer than what Slack says about people stays fresh. The second one is short.
   if (sendsApproval(run, effect)) await disproofOf(deps, run, effect);
   const first = await refreshRun(deps, run, handle);
   // A poll that began later and ended earlier makes this look outdated, too. Then a second look helps, but not if the clock is behind.
   const refreshed = first === "outdated" ? await refreshRun(deps, run, handle) : first;
-  if (refreshed === "not-stored") return UNCHECKED;
+  if (refreshed === "not-stored") return SENDS_NO_DECISION;
   if (refreshed === "outdated") {
     // A denial can only stop an agent, so it does not wait for the comparison.
     if (sendsApproval(run, effect)) return { withheld: OUTDATED };
@@ -101,24 +101,24 @@ export async function checkBeforeSending(
   ]);
   const newest = await newestRun(run.key, handle);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
-  if (newest === null || approval === null) return UNCHECKED;
+  if (newest === null || approval === null) return SENDS_NO_DECISION;
   // Another replica may have sent and settled the decision in the meantime.
-  if (!isDue(newest, effect, deps.clock)) return UNCHECKED;
+  if (!isDue(newest, effect, deps.clock)) return SENDS_NO_DECISION;
   const finding = await disproofOf(deps, newest, effect);
   if (finding !== null) {
-    if (await hasChanged(deps, newest)) return UNCHECKED;
+    if (await hasChanged(deps, newest)) return SENDS_NO_DECISION;
     deps.integrity.found(finding);
     return { withheld: { type: "unproven", why: finding.words } };
   }
   // This comes last, because the look-ups may take seconds, and everything written in the meantime counts.
   const failedCatchUp = await catchUpWithOthers(deps);
   if (failedCatchUp !== null && sendsApproval(newest, effect)) return { withheld: failedCatchUp };
-  const heldSince = holdForTampering(deps, newest, effect);
-  if (heldSince !== null) return { withheld: heldSince };
+  const withheldNow = withholdForTampering(deps, newest, effect);
+  if (withheldNow !== null) return { withheld: withheldNow };
   return { checkedDecision: decisionFingerprint(approval), people, requesterGroups };
 }
 
-/** Damage that is found holds approvals back until an admin acknowledges it (`holdForTampering`). */
+/** Damage that is found holds approvals back until an admin acknowledges it (`withholdForTampering`). */
 async function disproofOf(
   { store, integrity }: ExecutorDeps,
   run: Run,
@@ -173,7 +173,7 @@ const HELD_BACK =
   "someone changed Countersign's database, so approvals wait until an admin acknowledges it. They are then sent, and no one has to approve again. Denials are sent at once.";
 
 /** Holds approvals back while tampering is unacknowledged. A denial is not held back, because it can only stop an agent. */
-function holdForTampering({ integrity }: ExecutorDeps, run: Run, effect: SendDecision): Outcome | null {
+function withholdForTampering({ integrity }: ExecutorDeps, run: Run, effect: SendDecision): Outcome | null {
   if (!sendsApproval(run, effect) || integrity.state().code === null) return null;
   return {
     type: "later",

@@ -17,6 +17,7 @@ import {
   type ExecutionHandle,
   type ExecutorDeps,
   isDue,
+  SENDS_NO_DECISION,
   sendsApproval,
   type SendPermit,
 } from "./check-before-sending.ts";
@@ -96,9 +97,6 @@ function count(busy: Map<RunKey, number>, key: RunKey, by: 1 | -1): void {
   else busy.set(key, effects);
 }
 
-/** The permit of an effect that sends no decision, and so needs no check. */
-const WITHOUT_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
-
 /** Returns whether the decision in the store is still the one that was checked. True for effects that send no decision. */
 function isStillChecked(run: Run, effect: Effect, { checkedDecision }: SendPermit): boolean {
   if (effect.type !== "send-decision") return true;
@@ -131,7 +129,7 @@ async function execute(
     const check =
       effect.type === "send-decision"
         ? await checkBeforeSending(deps, run, effect, handle)
-        : WITHOUT_DECISION;
+        : SENDS_NO_DECISION;
     // The lease may be extended soon. Until then the effect is not marked: it would not be performed, and reconciling would start it again
     // at once, in a loop.
     if (!deps.holdsLease()) return AFTER_FAILURE_MS;

@@ -29,7 +29,7 @@ type Deps = {
   readonly storeFaults: StoreFaults;
   readonly slackHealth: SlackHealth;
   readonly key: Pick<ServiceKey, "isRefused" | "check">;
-  readonly guard: Pick<ServiceBreaker, "state">;
+  readonly breaker: Pick<ServiceBreaker, "state">;
   readonly figures: () => RunFigures;
   readonly watchdog: Pick<Watchdog, "stuckMs">;
   readonly clock: Clock;
@@ -152,8 +152,8 @@ function tokenFault(code: string | null): string | null {
 const KEY_REFUSED =
   "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes: a file of AGENT_API_KEY_FILE is read again by itself, and otherwise restart Countersign";
 
-function serviceFault({ guard, clock }: Deps): string | null {
-  const state = guard.state();
+function serviceFault({ breaker, clock }: Deps): string | null {
+  const state = breaker.state();
   if (state.type !== "away" && state.type !== "useless") return null;
   const code = state.code === undefined ? "" : ` (${state.code})`;
   return `the agent service has given no usable answer for ${inWords(clock.monotonic() - state.since)}${code}`;

@@ -194,7 +194,7 @@ function createBook(): Book {
 const BOOK_KINDS = ["tampering-found", "tampering-acknowledged"] as const;
 
 /**
- * Reads the findings and acknowledgements after entry `cursor` into the book. Resolves to a finding for each entry that it cannot believe.
+ * Reads the findings and acknowledgements after entry `after` into the book. Resolves to a finding for each entry that it cannot believe.
  */
 async function readBook(
   store: Deps["store"],

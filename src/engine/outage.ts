@@ -21,7 +21,7 @@ const SLOWEST_RETRY_MS = 30_000;
 type Deps = {
   store: Pick<RunStore, "eachRun">;
   engine: Pick<RunEngine, "holdsShard">;
-  guard: Pick<ServiceBreaker, "state" | "onChange">;
+  breaker: Pick<ServiceBreaker, "state" | "onChange">;
   change: Change;
   clock: Clock;
   log: EventLog;
@@ -34,7 +34,7 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
   const hasGainedShards = createShardGains(deps.engine);
 
   async function check(): Promise<void> {
-    const state = deps.guard.state();
+    const state = deps.breaker.state();
     // The replica that held these shards before may have announced an outage that only it noticed.
     if (hasGainedShards()) announced = null;
     if (state.type === "unknown") {
@@ -58,7 +58,7 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
     failure: "could not post the notice of an outage",
   });
   // The metric changes together with the state that /agent health shows, and does not wait for the next check.
-  deps.guard.onChange(() => deps.metrics.outage(longOutage(deps.guard.state(), deps.clock) !== null));
+  deps.breaker.onChange(() => deps.metrics.outage(longOutage(deps.breaker.state(), deps.clock) !== null));
   return { start: () => loop.start(checkEveryMs), stop: loop.stop };
 }
 

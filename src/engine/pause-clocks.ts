@@ -31,7 +31,7 @@ const RUNNING = "running at";
 type Deps = {
   readonly store: DocumentStore & Pick<RunStore, "eachRun">;
   readonly engine: Pick<RunEngine, "holdsShard" | "onPlan">;
-  readonly guard: Pick<ServiceBreaker, "state">;
+  readonly breaker: Pick<ServiceBreaker, "state">;
   readonly slackHealth: Pick<SlackHealth, "connection" | "tokenRefusal" | "unanswered">;
   readonly change: Change;
   readonly clock: Clock;
@@ -61,7 +61,7 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   }
 
   const outages = [
-    createOutagePause(deps, "service", () => serviceLostSince(deps.guard)),
+    createOutagePause(deps, "service", () => serviceLostSince(deps.breaker)),
     createOutagePause(deps, "slack", () => earlier(disconnectedSince(), silentSince(deps.slackHealth))),
   ];
   const loop = createBackgroundLoop(deps, {
@@ -131,8 +131,8 @@ function silentSince({ unanswered }: Deps["slackHealth"]): number | null {
 const earlier = (since: ReturnType<LostSince>, other: number | null): ReturnType<LostSince> =>
   since === "unknown" || other === null ? since : Math.min(since ?? other, other);
 
-function serviceLostSince(guard: Deps["guard"]): ReturnType<LostSince> {
-  const state = guard.state();
+function serviceLostSince(breaker: Deps["breaker"]): ReturnType<LostSince> {
+  const state = breaker.state();
   if (state.type === "unknown") return "unknown";
   return state.type === "answers" ? null : state.since;
 }

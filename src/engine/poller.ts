@@ -31,7 +31,7 @@ export type PollLimits = { readonly minMs: number; readonly maxMs: number; reado
 type GivenDeps = {
   agents: Pick<AgentService, "fetchRun">;
   engine: Pick<RunEngine, "change" | "onPlan" | "onDrop">;
-  guard: ServiceBreaker;
+  breaker: ServiceBreaker;
   unreadable: Pick<UnreadableRuns, "noteFetch">;
   context: () => Context;
   clock: Clock;
@@ -97,7 +97,7 @@ export function createPoller(given: GivenDeps, limits: PollLimits): Poller {
   let stopped = false;
   const queue: DueQueue<Entry> = new DueQueue(deps.clock, limits.maxInFlight, async (entry) => {
     if (entries.get(entry.key) !== entry || stopped) return;
-    const restMs = deps.guard.pausedMs();
+    const restMs = deps.breaker.pausedMs();
     if (restMs > 0)
       return queue.put(
         entry,
@@ -131,9 +131,9 @@ export function createPoller(given: GivenDeps, limits: PollLimits): Poller {
   return { counts, lagMs: () => queue.lagMs, stop };
 }
 
-function forget({ guard }: Deps, entries: Map<RunKey, Entry>, key: RunKey): void {
+function forget({ breaker }: Deps, entries: Map<RunKey, Entry>, key: RunKey): void {
   const entry = entries.get(key);
-  if (entry !== undefined) guard.forget(entry.id);
+  if (entry !== undefined) breaker.forget(entry.id);
   entries.delete(key);
 }
 
@@ -201,11 +201,11 @@ async function poll(deps: Deps, entry: Entry, isStopped: () => boolean): Promise
 }
 
 async function fetchOnce(deps: Deps, entry: Entry): Promise<FetchedRun | Failure | null> {
-  const { clock, guard, metrics } = deps;
+  const { clock, breaker, metrics } = deps;
   const startedAt = clock.monotonic();
   const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
   try {
-    const fetched = await guard.through(entry.id, () => deps.agents.fetchRun(entry.id));
+    const fetched = await breaker.through(entry.id, () => deps.agents.fetchRun(entry.id));
     entry.failures = 0;
     metrics.poll(fetched.type, seconds());
     return fetched;
@@ -239,12 +239,12 @@ function logFailure(
 }
 
 async function noteUnreadable(
-  { unreadable, guard, log }: Deps,
+  { unreadable, breaker, log }: Deps,
   entry: Entry,
   failure: PortError,
 ): Promise<void> {
   // If the whole service is affected, one notice in each channel says so, instead of one message for each run.
-  const state = guard.state();
+  const state = breaker.state();
   if (state.type === "useless" && state.runs >= SERVICE_WIDE_RUNS) return;
   try {
     await unreadable.noteFetch(entry.key, failure);

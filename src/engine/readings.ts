@@ -20,13 +20,13 @@ type ReadingDeps = {
   readonly context: () => Context;
   readonly figures: () => RunFigures;
   readonly health: Pick<HealthMonitor, "parts">;
-  readonly watch: Pick<Poller, "lagMs">;
-  readonly guard: Pick<ServiceBreaker, "isOpen">;
+  readonly poller: Pick<Poller, "lagMs">;
+  readonly breaker: Pick<ServiceBreaker, "isOpen">;
 };
 
 /** Never rejects. */
 export async function readingsOf(deps: ReadingDeps): Promise<Readings> {
-  const { store, slackHealth, context, figures, health, watch, guard } = deps;
+  const { store, slackHealth, context, figures, health, poller, breaker } = deps;
   const parts = await health.parts();
   // A database that does not answer would delay the scrape that reports it.
   const storeAnswers = parts.every(({ part, fault }) => part !== "store" || fault === null);
@@ -34,8 +34,8 @@ export async function readingsOf(deps: ReadingDeps): Promise<Readings> {
   return {
     ...figures(),
     parts,
-    pollLagMs: watch.lagMs(),
-    circuitOpen: guard.isOpen(),
+    pollLagMs: poller.lagMs(),
+    circuitOpen: breaker.isOpen(),
     slackConnected: slackHealth.connection() === "connected",
     slackQueues: slackHealth.queues(),
     policyVersion: context().policy.version,

@@ -34,7 +34,10 @@ export type NotificationDeps = {
   readonly log: EventLog;
 };
 
-/** The name of the document with the number of the last audit entry whose notifications were created. */
+/**
+ * The name of the document with the number of the last audit entry whose notifications were created. The name is stored, so it stays,
+ * although we now say notifications.
+ */
 const CURSOR = "audit letters";
 /** The name of the document with the day on which the audit's head was last posted. */
 const HEAD_DAY = "audit head day";

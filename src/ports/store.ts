@@ -50,7 +50,7 @@ export type RunStore = {
    * to another process.
    */
   insert(run: Run, sideWrites: SideWrites): Promise<"stored" | "passed-on" | { readonly known: RunKey }>;
-  /** A run that was changed outside Countersign is returned marked as tampered (domain/end-run.ts). So do all methods that read runs. */
+  /** A run that was changed outside Countersign is returned marked as tampered (domain/end-run.ts). All methods that read runs do this. */
   load(key: RunKey): Promise<StoredRun | null>;
   /**
    * Writes nothing if the result is "lost" (the revision is stale, or the row does not have this `seal`), "not-held" (with `mustHold`: this

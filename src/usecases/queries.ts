@@ -84,8 +84,8 @@ type Deps = {
   context: () => Context;
   agents: Pick<AgentService, "health">;
   gateway: Gateway;
-  watch: Pick<Poller, "counts">;
-  guard: Pick<ServiceBreaker, "state">;
+  poller: Pick<Poller, "counts">;
+  breaker: Pick<ServiceBreaker, "state">;
   unreadable: Pick<UnreadableRuns, "counts">;
   integrity: Pick<Integrity, "state">;
   clock: Clock;
@@ -125,7 +125,7 @@ function createLists({ store, people, context }: Deps): Omit<Queries, "health"> 
 }
 
 function createHealth(deps: Deps): Queries["health"] {
-  const { agents, gateway, watch, guard, unreadable, integrity, context, key, figures } = deps;
+  const { agents, gateway, poller, breaker, unreadable, integrity, context, key, figures } = deps;
   return async (by) => {
     const [service, gatewayReport, store, keyCheck] = await Promise.all([
       agents.health(),
@@ -139,7 +139,7 @@ function createHealth(deps: Deps): Queries["health"] {
       service,
       gateway: gatewayReport,
       unreadable: unreadable.counts(),
-      poller: { ...watch.counts(), service: guard.state() },
+      poller: { ...poller.counts(), service: breaker.state() },
       key: keyCheck,
       waiting: { decisions: unsent, starts: retriedStarts },
       store,

@@ -186,12 +186,14 @@ describe("the clock is set back while", () => {
 
   test.each(STEPS)("the service is left alone (%i ms): it is probed at the usual time", async (ms) => {
     const clock = createHandClock();
-    const guard = createServiceBreaker(clock, LIMITS.maxMs);
+    const breaker = createServiceBreaker(clock, LIMITS.maxMs);
     for (let time = 0; time < 5; time += 1)
-      await expect(guard.through(RUN, () => Promise.reject(failure("http_503")))).rejects.toThrow("http_503");
+      await expect(breaker.through(RUN, () => Promise.reject(failure("http_503")))).rejects.toThrow(
+        "http_503",
+      );
     clock.step(ms);
-    await expect(guard.through(RUN, () => Promise.resolve())).rejects.toThrow(CircuitOpenError);
+    await expect(breaker.through(RUN, () => Promise.resolve())).rejects.toThrow(CircuitOpenError);
     await clock.pass(1_000);
-    await expect(guard.through(RUN, () => Promise.resolve("well"))).resolves.toBe("well");
+    await expect(breaker.through(RUN, () => Promise.resolve("well"))).resolves.toBe("well");
   });
 });

@@ -54,7 +54,7 @@ function aHealth() {
       queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
     },
     key: { isRefused: () => world.keyRefused, check: () => check().then(() => "unknown") },
-    guard: { state: () => world.service },
+    breaker: { state: () => world.service },
     figures: () => world.figures,
     watchdog,
     clock,

@@ -124,7 +124,7 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
       },
     },
     engine,
-    guard: { state: () => ({ type: "answers" }) },
+    breaker: { state: () => ({ type: "answers" }) },
     slackHealth: { connection: () => "connected", tokenRefusal: () => null, unanswered: () => null },
     change: changeOf(held),
     clock,

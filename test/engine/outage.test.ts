@@ -181,7 +181,7 @@ describe("an outage of the service", () => {
       {
         store: { eachRun },
         engine: { holdsShard: () => isOurs },
-        guard: { state: () => ({ type: "answers" }), onChange: () => undefined },
+        breaker: { state: () => ({ type: "answers" }), onChange: () => undefined },
         change: (_key, next) => {
           const changed = next(run);
           run = "sideWrites" in changed ? changed.run : changed;
@@ -212,14 +212,14 @@ describe("an outage of the service", () => {
     };
     const nothing = (): void => undefined;
     const [log, metrics] = [quietLog([], []), quietMetrics([], [])];
-    const guard = {
+    const breaker = {
       state: () =>
         ({ type: "away", at: NOON, since: NOON - LONG_OUTAGE_MS, why: "", publicWhy: "" }) as const,
       onChange: nothing,
     };
     const change = () => Promise.resolve(null);
     const outage = createOutageAnnouncer(
-      { store: { eachRun }, engine: { holdsShard: () => true }, guard, change, clock, log, metrics },
+      { store: { eachRun }, engine: { holdsShard: () => true }, breaker, change, clock, log, metrics },
       1_000,
     );
     outage.start();

@@ -244,49 +244,51 @@ describe("a service that fails", () => {
   });
 
   test("does not count as away because one run's answers are garbled or refused", async () => {
-    const guard = createServiceBreaker(createHandClock(), LIMITS.maxMs);
-    await guard.through(aRunId(), () => Promise.resolve());
+    const breaker = createServiceBreaker(createHandClock(), LIMITS.maxMs);
+    await breaker.through(aRunId(), () => Promise.resolve());
     for (const code of ["garbled", "too_large", "http_404", "http_400", "http_429", "bad_id"]) {
       for (let time = 0; time < 9; time += 1)
-        await expect(guard.through(RUN, () => Promise.reject(failure(code)))).rejects.toThrow(code);
+        await expect(breaker.through(RUN, () => Promise.reject(failure(code)))).rejects.toThrow(code);
     }
-    expect(guard.state().type).toBe("answers");
-    expect(guard.pausedMs()).toBe(0);
+    expect(breaker.state().type).toBe("answers");
+    expect(breaker.pausedMs()).toBe(0);
   });
 
   test("counts as unusable while most runs get such answers, whatever else fails meanwhile", async () => {
     const clock = createHandClock();
-    const guard = createServiceBreaker(clock, LIMITS.maxMs);
+    const breaker = createServiceBreaker(clock, LIMITS.maxMs);
     const [one, two, three] = [aRunId(), aRunId(), aRunId()];
     const says = (run: RunId, code: string | null): Promise<unknown> =>
-      guard
+      breaker
         .through(run, () => (code === null ? Promise.resolve() : Promise.reject(failure(code))))
         .catch(() => null);
     for (const run of [one, two, three]) await says(run, null);
     await says(one, "garbled");
-    expect(guard.state().type).toBe("answers");
+    expect(breaker.state().type).toBe("answers");
     await says(two, "http_400");
     const since = clock.monotonic();
-    expect(guard.state()).toMatchObject({ type: "useless", since, runs: 2, why: "http_400" });
+    expect(breaker.state()).toMatchObject({ type: "useless", since, runs: 2, why: "http_400" });
     await clock.pass(1_000);
     await says(three, "http_503");
-    expect(guard.state()).toMatchObject({ type: "away", since });
+    expect(breaker.state()).toMatchObject({ type: "away", since });
     await says(three, null);
-    expect(guard.state()).toMatchObject({ type: "useless", since });
-    guard.forget(one);
-    expect(guard.state().type).toBe("answers");
+    expect(breaker.state()).toMatchObject({ type: "useless", since });
+    breaker.forget(one);
+    expect(breaker.state().type).toBe("answers");
   });
 
   test("that refuses our key five times in a row counts as away since the first refusal", async () => {
     const clock = createHandClock();
-    const guard = createServiceBreaker(clock, LIMITS.maxMs);
-    expect(guard.state()).toEqual({ type: "unknown" });
+    const breaker = createServiceBreaker(clock, LIMITS.maxMs);
+    expect(breaker.state()).toEqual({ type: "unknown" });
     for (let time = 0; time < 5; time += 1) {
       await clock.pass(time === 0 ? 0 : 1_000);
-      await expect(guard.through(RUN, () => Promise.reject(failure("http_401")))).rejects.toThrow("http_401");
+      await expect(breaker.through(RUN, () => Promise.reject(failure("http_401")))).rejects.toThrow(
+        "http_401",
+      );
     }
-    await expect(guard.through(RUN, () => Promise.resolve())).rejects.toThrow(CircuitOpenError);
-    expect(guard.state()).toMatchObject({ type: "away", at: NOON, why: "http_401" });
+    await expect(breaker.through(RUN, () => Promise.resolve())).rejects.toThrow(CircuitOpenError);
+    expect(breaker.state()).toMatchObject({ type: "away", at: NOON, why: "http_401" });
   });
 });
 
@@ -314,7 +316,7 @@ test("an answer that takes effect in two steps takes the second one even if the 
         onPlan: (listener) => void (reconciled = () => listener(run, reconcile(run, clock.monotonic()))),
         onDrop: () => undefined,
       },
-      guard: createServiceBreaker(clock, LIMITS.maxMs),
+      breaker: createServiceBreaker(clock, LIMITS.maxMs),
       unreadable: { noteFetch: () => Promise.resolve() },
       context: () => ({ ...contextAt(), now: clock.now(), monotonic: clock.monotonic(), nonce: aNonce }),
       clock,

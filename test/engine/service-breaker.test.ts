@@ -12,11 +12,11 @@ const RUN = aRunId();
 
 test("a service counts as away once it has answered nothing but 429 for a minute, since the first of them", async () => {
   const clock = createHandClock();
-  const guard = createServiceBreaker(clock, MAX_MS);
+  const breaker = createServiceBreaker(clock, MAX_MS);
   const changes: string[] = [];
-  guard.onChange(() => void changes.push(guard.state().type));
+  breaker.onChange(() => void changes.push(breaker.state().type));
   const says = (code: string | null): Promise<unknown> =>
-    guard
+    breaker
       .through(RUN, () => (code === null ? Promise.resolve() : Promise.reject(failure(code))))
       .catch(() => null);
   await says(null);
@@ -27,16 +27,16 @@ test("a service counts as away once it has answered nothing but 429 for a minute
   await says("http_429");
   await clock.pass(59_999);
   await says("http_429");
-  expect(guard.state()).toEqual({ type: "answers" });
+  expect(breaker.state()).toEqual({ type: "answers" });
   await clock.pass(1);
-  expect(guard.state()).toMatchObject({ type: "away", since: since + 40_000, code: "http_429" });
-  expect(guard.isOpen()).toBe(false);
+  expect(breaker.state()).toMatchObject({ type: "away", since: since + 40_000, code: "http_429" });
+  expect(breaker.isOpen()).toBe(false);
   await says("http_503");
-  expect(guard.state()).toMatchObject({ type: "away", since: since + 40_000, code: "http_503" });
+  expect(breaker.state()).toMatchObject({ type: "away", since: since + 40_000, code: "http_503" });
   await says("http_429");
-  expect(guard.state()).toMatchObject({ type: "away", code: "http_503" });
+  expect(breaker.state()).toMatchObject({ type: "away", code: "http_503" });
   await says(null);
-  expect(guard.state()).toEqual({ type: "answers" });
+  expect(breaker.state()).toEqual({ type: "answers" });
   expect(changes).toEqual(["answers", "answers"]);
 });
 
@@ -44,15 +44,15 @@ test.each(["http_429", "http_503"])(
   "a service is not known to be away once no run is polled: %s",
   async (code) => {
     const clock = createHandClock();
-    const guard = createServiceBreaker(clock, MAX_MS);
+    const breaker = createServiceBreaker(clock, MAX_MS);
     const other = aRunId();
     for (const run of [RUN, other])
-      await guard.through(run, () => Promise.reject(failure(code))).catch(() => null);
+      await breaker.through(run, () => Promise.reject(failure(code))).catch(() => null);
     await clock.pass(2 * 60_000);
-    guard.forget(RUN);
-    expect(guard.state().type).toBe("away");
-    guard.forget(other);
-    expect(guard.state()).toEqual({ type: "unknown" });
+    breaker.forget(RUN);
+    expect(breaker.state().type).toBe("away");
+    breaker.forget(other);
+    expect(breaker.state()).toEqual({ type: "unknown" });
   },
 );
 
@@ -60,31 +60,31 @@ test.each([null, "garbled", "http_429", "http_503"])(
   "an answer that arrives after its run is no longer polled says nothing: %s",
   async (code) => {
     const clock = createHandClock();
-    const guard = createServiceBreaker(clock, MAX_MS);
+    const breaker = createServiceBreaker(clock, MAX_MS);
     const late = Promise.withResolvers<null>();
-    const call = guard.through(RUN, () => late.promise).catch(() => null);
-    guard.forget(RUN);
+    const call = breaker.through(RUN, () => late.promise).catch(() => null);
+    breaker.forget(RUN);
     if (code === null) late.resolve(null);
     else late.reject(failure(code));
     await call;
     await clock.pass(2 * 60_000);
-    expect(guard.state()).toEqual({ type: "unknown" });
+    expect(breaker.state()).toEqual({ type: "unknown" });
   },
 );
 
 test("late answers about runs that are no longer polled do not hide that the answers about most runs are useless", async () => {
-  const guard = createServiceBreaker(createHandClock(), MAX_MS);
-  await guard.through(RUN, () => Promise.resolve(null));
+  const breaker = createServiceBreaker(createHandClock(), MAX_MS);
+  await breaker.through(RUN, () => Promise.resolve(null));
   for (let ended = 0; ended < 3; ended += 1) {
     const late = Promise.withResolvers<null>();
     const run = RunId(`ended-${ended}`);
-    const call = guard.through(run, () => late.promise);
-    guard.forget(run);
+    const call = breaker.through(run, () => late.promise);
+    breaker.forget(run);
     late.resolve(null);
     await call;
   }
-  await guard.through(RUN, () => Promise.reject(failure("garbled"))).catch(() => null);
-  expect(guard.state()).toMatchObject({ type: "useless", runs: 1 });
+  await breaker.through(RUN, () => Promise.reject(failure("garbled"))).catch(() => null);
+  expect(breaker.state()).toMatchObject({ type: "useless", runs: 1 });
 });
 
 test("a service that answers only 429 is reported in its channel and to the monitoring", async () => {
