@@ -44,7 +44,7 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
     const there = statSync(file, { throwIfNoEntry: false });
     if (there?.isDirectory() === true) throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
     if (there?.isFile() === false) throw new Error("it is a device or a pipe, not a file");
-    if (there === undefined || there.size === 0) {
+    if (isMissing(file)) {
       accessSync(there === undefined ? existingFolder(file) : file, constants.R_OK | constants.W_OK);
       return { type: "missing", schema: 0, head: null, free: true, holder: null };
     }
@@ -54,6 +54,12 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
   } catch (error) {
     throw unusable(path, error, isDenied(error) ? closedFile(file) : undefined);
   }
+}
+
+/** Returns whether there is no database file, or one into which nothing was ever written. */
+export function isMissing(file: string): boolean {
+  const there = statSync(file, { throwIfNoEntry: false });
+  return there === undefined || (there.isFile() && there.size === 0);
 }
 
 /** A start writes to the files, creates others in their folder, and sets their modes, which only their owner and root may do. */

@@ -1,6 +1,7 @@
 // Opens the store that a database URL names.
 
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { RunKey } from "../../domain/ids.ts";
 import type { PortError } from "../../ports.ts";
@@ -10,7 +11,7 @@ import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey }
 import { createAuditLog } from "./audit-log.ts";
 import { checkAudit, walkAudit } from "./check-audit.ts";
 import { createSettledEntries } from "./settled-entries.ts";
-import { closedFile, usedBy } from "./examine-database.ts";
+import { closedFile, isMissing, usedBy } from "./examine-database.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
 import { createLeases, startAlone } from "./leases.ts";
 import { newestTime } from "./newest-time.ts";
@@ -22,7 +23,7 @@ import { listenTo, NO_SIGNALS, type Signals } from "./postgres-signals.ts";
 import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
-import { isBusy, isDenied, unusable } from "./faults.ts";
+import { isBusy, isDenied, Unusable, unusable } from "./faults.ts";
 import { type Database, onCommit, probeWrite, read, write } from "./database.ts";
 
 export type StoreOptions = {
@@ -153,6 +154,14 @@ export function storeOn(db: Database, parts: Parts): Store {
   };
 }
 
+/** A start on an empty file would lose every watched run without a word, and begin a second audit with the same key. */
+function refuseLostDatabase(path: string): void {
+  const key = auditKeyFile(path);
+  if (path === ":memory:" || !isMissing(path) || !existsSync(key)) return;
+  const words = `it is missing or empty, but its audit key ${key} is there. Put the database or a backup back, or correct DATABASE_URL. To begin with an empty database, move the key file to another folder`;
+  throw new Unusable(`cannot use the database ${path}: ${words}`);
+}
+
 /** Must be called while we hold the lock of the file, so that no two processes create a key. */
 function auditKey(place: Place, { auditKey: seed = null, onAuditKey }: StoreOptions, head: Head): AuditKey {
   if (seed !== null) return auditKeyOf(seed);
@@ -199,6 +208,7 @@ async function openPrepared<Found>(
 ): Promise<{ db: Database; key: Found }> {
   let db: Database | null = null;
   try {
+    if (place.type === "sqlite") refuseLostDatabase(place.path);
     db = place.type === "sqlite" ? openSqlite(place.path) : await openPostgres(place.url);
     return { db, key: await prepare(db) };
   } catch (error) {

@@ -1,6 +1,6 @@
 // The key that signs the audit, and the changes that the database itself refuses.
 
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -58,6 +58,19 @@ test("without a key in the environment, one is created beside the database, for 
   const made = readFileSync(where, "utf8");
   expect(await write()).toEqual([]);
   expect(readFileSync(where, "utf8")).toBe(made);
+  expect(await verify(readAuditKey(file)?.publicKey ?? "")).toMatchObject({ ok: true, entries: 2 });
+});
+
+test("a start refuses an empty database whose key is still there, and creates none", async () => {
+  await write();
+  const database = readFileSync(file);
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
+  await expect(write()).rejects.toThrow(/missing or empty, but its audit key/);
+  expect(existsSync(file)).toBe(false);
+  writeFileSync(file, "");
+  await expect(write()).rejects.toThrow(/missing or empty, but its audit key/);
+  writeFileSync(file, database);
+  expect(await write()).toEqual([]);
   expect(await verify(readAuditKey(file)?.publicKey ?? "")).toMatchObject({ ok: true, entries: 2 });
 });
 
