@@ -7,7 +7,7 @@ import { NO_LINK } from "../domain/audit/hash-chain.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../engine/background-work.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
-import type { AuditSink, Counters, EventLog } from "../ports.ts";
+import { type AuditSink, type Counters, type EventLog, PortError } from "../ports.ts";
 import type { AuditEvidence, AuditLog, DocumentStore } from "../ports/store.ts";
 
 type StreamDeps = {
@@ -24,12 +24,15 @@ export type AuditStream = { start(): void; stop(ms: number): Promise<void> };
 const ROUND_EVERY_MS = 1_000;
 /** The longest wait after failures of the sink or the store (ms). */
 const SLOWEST_RETRY_MS = 60_000;
+/** After this time (ms) a write counts as failed. A call to an address ends by itself before that, and says why. */
+const HANGS_AFTER_MS = 15_000;
 /** The number of entries in memory at a time, and in one request: at most some hundred kilobytes. */
 const BATCH = 200;
 /** The replica that holds this shard streams. */
 const STREAM_SHARD = 0;
 
-export function createAuditStream(deps: StreamDeps): AuditStream {
+export function createAuditStream(given: StreamDeps): AuditStream {
+  const deps = { ...given, auditSink: withTimeLimit(given) };
   const { engine, metrics, clock } = deps;
   let cursor: SinkCursor | null = null;
 
@@ -55,6 +58,33 @@ export function createAuditStream(deps: StreamDeps): AuditStream {
   });
   return { start: () => loop.start(0), stop: (ms) => endedWithin(clock, ms, [loop.stop()]) };
 }
+
+/**
+ * A write to a full pipe or to a network mount may neither succeed nor fail. No second write begins while one hangs. Once it ends, its
+ * entries are written again.
+ */
+function withTimeLimit({ auditSink, clock }: StreamDeps): AuditSink {
+  let isWriting = false;
+  const end = (): void => void (isWriting = false);
+  return {
+    ...auditSink,
+    async write(lines) {
+      if (isWriting) throw hangs();
+      isWriting = true;
+      const written = auditSink.write(lines);
+      await endedWithin(clock, HANGS_AFTER_MS, [written.then(end, end)]);
+      if (isWriting) throw hangs();
+      await written;
+    },
+  };
+}
+
+const hangs = (): PortError =>
+  new PortError("AUDIT_SINK: it has taken nothing, and has not failed either", {
+    applied: "maybe",
+    retry: "later",
+    code: "hangs",
+  });
 
 /** Begins with the first entry if this sink has taken none yet, or if the audit is not the one that it has taken. */
 async function storedCursor({ store, auditSink, log }: StreamDeps): Promise<SinkCursor> {

@@ -12,10 +12,9 @@ import { openSink } from "#src/adapters/audit-sink/open-sink.ts";
 import { openForArchive } from "#src/adapters/store/archive-audit.ts";
 import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
-import { createAuditStream } from "#src/notifications/audit-stream.ts";
 import type { AuditSink } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";
-import { createHandClock } from "../make/clock.ts";
+import { streamTo } from "../make/audit-stream.ts";
 import { spoil } from "../make/spoil.ts";
 import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
 import { eventually } from "../make/eventually.ts";
@@ -56,31 +55,8 @@ const copied = (): Line[] => linesIn(readFileSync(copy(), "utf8"));
 const numbers = (lines: readonly Line[]): number[] => lines.map(({ unmapped }) => unmapped.seq);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, at) => at + 1);
 
-/** Streams to this sink until the test stops it. */
-function streaming(auditSink: AuditSink, isShardHolder: () => boolean = () => true, from: Store = store) {
-  const clock = createHandClock();
-  const seen = { failures: 0, lag: -1, errors: 0 };
-  const metrics = {
-    auditSinkFailed: () => void (seen.failures += 1),
-    auditSinkLag: (entries: number) => void (seen.lag = entries),
-  };
-  const nothing = (): void => undefined;
-  const log = { debug: nothing, info: nothing, warn: nothing, error: () => void (seen.errors += 1) };
-  const stream = createAuditStream({
-    store: from,
-    auditSink,
-    engine: { holdsShard: isShardHolder },
-    metrics,
-    clock,
-    log,
-  });
-  stream.start();
-  const stop = async (): Promise<void> => {
-    await stream.stop(1_000);
-    await auditSink.close();
-  };
-  return { clock, seen, stop, pass: () => clock.pass(1_000) };
-}
+const streaming = (auditSink: AuditSink, isShardHolder?: () => boolean, from: Store = store) =>
+  streamTo(auditSink, from, isShardHolder);
 
 const toFile = (): AuditSink => openSink({ type: "file", path: copy() });
 
@@ -387,4 +363,33 @@ test("standard output that fails rejects the write, and nothing else", async () 
   await expect(openSink({ type: "stdout" }, { out }).write(["{}\n"])).rejects.toThrow("stdout");
   // Without a listener, this would throw, and the process would end.
   expect(out.emit("error", new Error("EPIPE"))).toBe(true);
+});
+
+test("a sink that neither takes nor refuses counts as failing, gets no second write meanwhile, and loses nothing", async () => {
+  await append(2);
+  const free = Promise.withResolvers<undefined>();
+  const file = toFile();
+  let writes = 0;
+  const write = async (lines: readonly string[]): Promise<void> => {
+    writes += 1;
+    await free.promise;
+    await file.write(lines);
+  };
+  const { stop, pass, seen } = streaming({ ...file, write });
+  await eventually(async () => {
+    await pass();
+    expect(seen.failures).toBe(2);
+  });
+  await append(5);
+  await eventually(async () => {
+    await pass();
+    expect(seen.lag).toBe(7);
+  });
+  expect(writes).toBe(1);
+  free.resolve(undefined);
+  await eventually(async () => {
+    await pass();
+    expect(numbers(copied())).toEqual([1, 2, ...upTo(7)]);
+  });
+  await stop();
 });
