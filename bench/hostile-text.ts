@@ -21,6 +21,7 @@ const TEXTS = {
   "words of two scripts": "\u0430p",
   "unseen characters": "\u200B",
   "marks out of order": "\u0301\u0323",
+  "marks of a rare script": "\u2CEF",
   "joined pictures": "👩\u200D",
   "quotes and ends of lines": '"\n',
 } as const;

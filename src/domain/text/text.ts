@@ -196,9 +196,12 @@ function wordMarked(word: string, suspect: readonly Script[]): string {
     .join("");
 }
 
-/** Returns whether the part is already followed by its own code point. */
+/** Returns whether the part is already followed by its own code point. Other marks may come between a letter and it. */
 function hasMark(parts: readonly string[], at: number): boolean {
-  const mark = numbered(parts[at] ?? "");
+  const part = parts[at] ?? "";
+  const mark = numbered(part);
+  // Also keeps the time linear: each mark in a long run of combining marks would search the rest of the run.
+  if (!LETTER.test(part)) return parts[at + 1] === mark;
   for (let next = at + 1; IS_MARK.test(parts[next] ?? ""); next += 1) if (parts[next] === mark) return true;
   return false;
 }
