@@ -1,7 +1,7 @@
 // Which rule applies to a request: the first that fits. A request that can be read in several ways must meet every rule that fits one of
 // its readings. So no odd form, decoy or extra list element can lead to a laxer rule.
 
-import type { Json } from "../json.ts";
+import { type Json, numberText } from "../json.ts";
 import { type Hours, isWithin as isWithinHours } from "./hours.ts";
 import {
   everyValue,
@@ -137,7 +137,8 @@ const isAnyValue = (pattern: Pattern): boolean => typeof pattern === "string" &&
 
 function isTooLong(values: readonly Reading[]): boolean {
   let chars = 0;
-  for (const { value } of values) chars += VALUE_CHARS + (typeof value === "string" ? value.length : 0);
+  for (const { value } of values)
+    chars += VALUE_CHARS + (typeof value === "string" ? value : (numberText(value) ?? "")).length;
   return chars > MAX_CHARS;
 }
 
