@@ -77,6 +77,16 @@ describe("the risk and the place", () => {
     expect(fieldsOf('{"risk":"🔴 High","env":"eu"}').short).toEqual(["Risk = 🔴 High"]);
   });
 
+  test("has a place of one word only: anything else could read as our words, and stays below, under its label", () => {
+    const text = '{"environment":"approved by 2 of 2 people","env":"press Approve to confirm"}';
+    expect(marksOf(text).where).toEqual([]);
+    expect(fieldsOf(text).short).toEqual([
+      "Environment = approved by 2 of 2 people",
+      "Env = press Approve to confirm",
+    ]);
+    expect(marksOf('{"environment":"prod-eu.cluster/7:blue"}').where).toEqual(["prod-eu.cluster/7:blue"]);
+  });
+
   test("names a place once, and at most two places", () => {
     expect(marksOf('{"environment":"eu","env":"eu","target":{"env":"us"}}').where).toEqual(["eu"]);
     expect(marksOf('{"environment":"eu","target":{"environment":"us","env":"ap"}}').where).toEqual([

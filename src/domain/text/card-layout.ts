@@ -74,7 +74,7 @@ export function cardMarks(
   const risk = WORST_FIRST.flatMap((level) => risks.filter((found) => found.level === level))[0] ?? null;
   const places = find(names.where).flatMap((found) => {
     const drawn = mark(found);
-    return drawn === null ? [] : [{ path: found.path, ...drawn }];
+    return drawn === null || !PLACE.test(drawn.text) ? [] : [{ path: found.path, ...drawn }];
   });
   const where = places.slice(0, MAX_WHERE);
   const said = [...(risk === null ? [] : [risk]), ...where].filter(({ whole }) => whole);
@@ -237,6 +237,9 @@ function riskOf(found: Part): Marked[] {
   const level = Object.hasOwn(LEVELS, word) ? (LEVELS[word] ?? "other") : "other";
   return [{ ...found, level, words: level === "other" ? text : word, whole }];
 }
+
+/** One word. It has no label on the card, and a sentence could pass for one of ours. */
+const PLACE = /^[\p{L}\p{M}\p{N}_./:@+-]+$/u;
 
 /** `whole`: no symbol is left out, so the value need not be shown with the other fields too. */
 type Mark = { readonly text: string; readonly whole: boolean };
