@@ -6,7 +6,7 @@ import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
 import { reasonToKeepWatching, stopWatching } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { adoptedRun, isWatched, type Run } from "../domain/run.ts";
+import { adoptedRun, isWatched, type Run, type Stop } from "../domain/run.ts";
 import { ending } from "../domain/snapshot.ts";
 import { type FetchedRun, PortError } from "../ports.ts";
 import {
@@ -44,10 +44,8 @@ async function adopt(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Ru
   if (!fetched.ok) return fetched;
   if (fetched.value.type === "missing") return err({ type: "unknown-run" });
   const ctx = deps.context();
-  const others = await othersWhoMayHaveAsked(deps, by, id);
-  const fresh = freshRun(by, RunKey(deps.newKey()), id, ctx.now);
-  const adopted = others.length === 0 ? fresh : { ...fresh, mayHaveAsked: others };
-  const run = observe(adopted, fetched.value.snapshot, ctx);
+  const fresh = await freshRun(deps, by, { key: RunKey(deps.newKey()), id });
+  const run = observe(fresh, fetched.value.snapshot, ctx);
   const key = await storeRun(deps, run, { audit: [runEntry(run, by, "watched", ctx)] });
   // If the keys differ, another person adopted the same run at the same time.
   return key === run.key ? ok(run) : watchAgain(deps, by, { key, id });
@@ -68,8 +66,12 @@ async function othersWhoMayHaveAsked(deps: UseCaseDeps, by: Asker, id: RunId): P
   return [...new Set(all)].filter((user) => user !== by.user);
 }
 
-function freshRun({ team, channel, user }: Asker, key: RunKey, id: RunId, now: number): Run {
-  return adoptedRun(id, { key, team, channel, requester: user, input: "", askedAt: now, answer: null });
+async function freshRun(deps: UseCaseDeps, by: Asker, { key, id }: RunIds): Promise<Run> {
+  const { team, channel, user: requester } = by;
+  const askedAt = deps.context().now;
+  const run = adoptedRun(id, { key, team, channel, requester, input: "", askedAt, answer: null });
+  const mayHaveAsked = await othersWhoMayHaveAsked(deps, by, id);
+  return mayHaveAsked.length === 0 ? run : { ...run, mayHaveAsked };
 }
 
 async function fetchOrRefuse(
@@ -131,8 +133,8 @@ async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promis
 }
 
 /**
- * Nothing of a tampered record is kept, not even its channel: the run begins again in the channel where it is watched. Its requester still
- * may not decide on it, and the audit shows who that is.
+ * Nothing of a tampered record is kept, not even its channel: the run begins again in the channel where it is watched. Those who asked for
+ * it still may not decide on it, and a stop still holds: the audit shows both.
  */
 async function startOver(
   deps: UseCaseDeps,
@@ -140,8 +142,8 @@ async function startOver(
   { key, id }: RunIds,
 ): Promise<Result<Run, CommandRefusal>> {
   const user = (await firstRequester(deps, key)) ?? (await firstRequester(deps, id)) ?? by.user;
-  const { now } = deps.context();
-  const fresh = freshRun({ ...by, user }, key, id, now);
+  const stop = await stopInForce(deps, key);
+  const fresh = { ...(await freshRun(deps, { ...by, user }, { key, id })), ...(stop !== null && { stop }) };
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
   const begun = await deps.engine.transact(
     key,
@@ -164,6 +166,19 @@ async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserI
     if (proven.ok) return proven.kept.entry.requester?.user ?? null;
   }
   return null;
+}
+
+/** Resolves to the stop that the run's signed entries show, unless it was lifted. */
+async function stopInForce({ store }: UseCaseDeps, key: RunKey): Promise<Stop | null> {
+  let stop: Stop | null = null;
+  for (const { seq, entry } of await store.auditOfRun(key)) {
+    if (entry.what !== "stopped" && entry.what !== "stop-lifted") continue;
+    const proven = await store.provenEntry(seq);
+    if (!proven.ok) continue;
+    const { what, by, at } = proven.kept.entry;
+    stop = what === "stopped" && by !== null ? { by: by.user, at } : null;
+  }
+  return stop;
 }
 
 /** A run that was missing stays missing until the service knows it again. */

@@ -51,6 +51,50 @@ test("a person whose start lost its answer cannot approve a run that another per
   expect(await opens(bench, id, APPROVER)).toBe("requester");
 });
 
+/** Lets the record be changed by someone else, and watches the run again. */
+async function tamperAndWatch(bench: Bench, id: ReturnType<typeof aRunId>, by: typeof BY): Promise<void> {
+  const stored = await bench.store.load((await bench.run(id)).key);
+  if (stored === null) throw new Error("there is no such run");
+  const { mayHaveAsked: _, stop: __, ...left } = stored.run;
+  const watch = { type: "tampered", at: bench.clock.now() } as const;
+  await bench.store.save(stored, { ...left, watch }, { finished: false });
+  expect(await bench.flow.adoptRun.adopt(by, id)).toMatchObject({ ok: true });
+  await bench.clock.pass(5_000);
+}
+
+test("a run whose record was changed and that is watched again bars all who may have asked for it", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  bench.agents.pending.set(id, ["apr_1"]);
+  await bench.flow.adoptRun.adopt(BY, id);
+  await bench.clock.pass(1_000);
+  await bench.flow.adoptRun.unwatch(BY, id);
+  await bench.clock.pass(60_000);
+  await bench.store.forget(bench.clock.monotonic() + 1);
+  await bench.flow.adoptRun.adopt(FRIEND, id);
+  await bench.clock.pass(1_000);
+  await tamperAndWatch(bench, id, { ...BY, user: OTHER });
+  expect(await opens(bench, id, APPROVER)).toBe("requester");
+  expect(await opens(bench, id, FRIEND.user)).toBe("requester");
+});
+
+test("a run whose record was changed and that is watched again is still stopped, unless the stop was lifted", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  await bench.flow.adoptRun.adopt(BY, id);
+  await bench.clock.pass(1_000);
+  const { key } = await bench.run(id);
+  const press = { ...BY, user: OTHER, run: key };
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  await bench.clock.pass(1_000);
+  await tamperAndWatch(bench, id, FRIEND);
+  expect((await bench.run(id)).stop).toMatchObject({ by: OTHER });
+  expect(await bench.flow.stopRun.lift(press)).toMatchObject({ ok: true });
+  await bench.clock.pass(1_000);
+  await tamperAndWatch(bench, id, FRIEND);
+  expect((await bench.run(id)).stop).toBeUndefined();
+});
+
 test("a found run that changes while it is watched again is not trusted, and neither is its requester", async () => {
   const bench = await createBench();
   const id = aRunId();
