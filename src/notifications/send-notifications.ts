@@ -13,7 +13,7 @@ import { type PostedMessage, REFUSED_TRIES, refusalsOf } from "../domain/posted-
 import type { Clock } from "../engine/clock.ts";
 import type { WarnQuietly } from "../engine/logging.ts";
 import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
-import { type Chat, type Counters, PortError } from "../ports.ts";
+import { type Chat, type Counters, type People, PortError } from "../ports.ts";
 import {
   type Notification,
   type NotificationFacts,
@@ -24,11 +24,13 @@ import {
 } from "../ports/notification.ts";
 import { factsOf, factsToSend, reportIfForged, type NotificationWriterDeps } from "./from-audit.ts";
 import { type PictureDeps, postWithPicture } from "./announce-look-back.ts";
+import { NOT_IN_CHANNEL, refuseIfHidden } from "./requester-sees.ts";
 
 export type SendDeps = NotificationWriterDeps &
   PictureDeps & {
     readonly notificationSender: NotificationSender;
     readonly chat: Pick<Chat, "waitForTurn">;
+    readonly people: Pick<People, "lookUp">;
     readonly engine: { readonly holdsShard: (shard: number) => boolean };
     readonly clock: Clock;
     readonly warnQuietly: WarnQuietly;
@@ -96,6 +98,11 @@ async function saveOutcome(
   await store.saveNotification({ ...notification, post }, !done && !gaveUp);
   if (outcome.type === "later" || outcome.type === "unsure")
     warnOfFailure(deps, { ...notification, post }, outcome);
+  else if (outcome.type === "refused" && outcome.code === NOT_IN_CHANNEL)
+    deps.log.info(
+      { entry: notification.entry },
+      "a requester is not notified, because they do not see the channel",
+    );
   else if (act !== "sweep") logNotification(deps, notification, post);
 }
 
@@ -121,7 +128,10 @@ function messageOf(deps: SendDeps, notification: Notification): SlackMessage {
     shows: notification.kind,
     post: async () => {
       const facts = await factsToSend(deps, notification);
-      if (facts !== null) return postWithPicture(deps, notification, facts);
+      if (facts !== null) {
+        await refuseIfHidden(deps.people, notification, facts);
+        return postWithPicture(deps, notification, facts);
+      }
       await reportIfForged(deps, notification.entry);
       const noRetry = { applied: "no", retry: "never", code: "no_entry" } as const;
       throw new PortError("the audit has no such entry", noRetry);

@@ -1,0 +1,48 @@
+// A requester who no longer sees the run's channel learns nothing of its decisions.
+
+import { expect, test } from "vitest";
+import type { Person } from "#src/domain/authorization.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { decided, sent } from "../make/receipts.ts";
+import { REQUESTER } from "../make/run.ts";
+
+/** Makes Slack say something else about the requester than about others. */
+function sayOfRequester(bench: Bench, answer: (person: Person) => Person): void {
+  const lookUp = bench.people.lookUp.bind(bench.people);
+  bench.people.lookUp = async (team, user, channel, maxAgeMs) => {
+    const person = await lookUp(team, user, channel, maxAgeMs);
+    return user === REQUESTER ? answer(person) : person;
+  };
+}
+
+test("a requester who sees the channel is told how their request was decided", async () => {
+  const bench = await createBench();
+  await decided(bench);
+  await bench.clock.pass(5_000);
+  expect(sent(bench, "answered")).toHaveLength(1);
+});
+
+test("a requester who does not see the channel is not told, and nobody is alarmed", async () => {
+  const bench = await createBench();
+  await decided(bench);
+  sayOfRequester(bench, (person) => ({ ...person, seesChannel: false }));
+  await bench.clock.pass(4 * 3_600_000);
+  expect(sent(bench, "answered")).toEqual([]);
+  expect(sent(bench, "receipt")).toHaveLength(1);
+  expect(await bench.store.notifications(100)).toEqual([]);
+});
+
+test("while Slack does not say whether the requester sees the channel, the message waits", async () => {
+  const bench = await createBench();
+  await decided(bench);
+  let isSilent = true;
+  sayOfRequester(bench, (person) => {
+    if (isSilent) throw failure("timeout");
+    return person;
+  });
+  await bench.clock.pass(60_000);
+  expect(sent(bench, "answered")).toEqual([]);
+  isSilent = false;
+  await bench.clock.pass(300_000);
+  expect(sent(bench, "answered")).toHaveLength(1);
+});
