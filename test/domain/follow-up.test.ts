@@ -90,13 +90,25 @@ describe("rules that escalate", () => {
     expect(isAsStrict(early, late)).toBe(false);
   });
 
-  it("let in no one else when two of them apply: the people of their stages are only called", () => {
+  it("let in no one else when two of them apply: people whom only one of them lets in are only called", () => {
     const both = combineFollowUps(
       escalating("a", stage(60, ["U0CAT"])).followUp,
       escalating("b", stage(30, ["U0DEE"])).followUp,
     );
     expect(both.escalate.map(({ to }) => to)).toEqual([null, null]);
     expect(both.escalate.map(({ call }) => call?.users)).toEqual([["U0DEE"], ["U0CAT"]]);
+  });
+
+  it("let in, once both stages have begun, the people whom stages of both rules let in", () => {
+    const a = escalating("a", stage(30, ["U0CAT", "U0DEE"]), stage(90, ["U0GUS"]));
+    const b = escalating("b", stage(60, ["U0CAT"]), stage(90, ["U0GUS"]));
+    const followUp = combineFollowUps(a.followUp, b.followUp);
+    expect(followUp.escalate.map(({ afterMs, to, call }) => [afterMs, to?.users, call?.users])).toEqual([
+      [30, undefined, ["U0CAT", "U0DEE"]],
+      [60, ["U0CAT"], undefined],
+      [90, ["U0GUS"], undefined],
+    ]);
+    for (const rule of [a, b]) expect(isAsStrict({ ...a, followUp }, rule)).toBe(true);
   });
 
   it("call the people of both rules where stages begin at the same time", () => {
