@@ -28,6 +28,10 @@ export type CommandRefusal =
   | { readonly type: "not-freezer" | "already-frozen" | "not-frozen" }
   /** A different person must lift the freeze. */
   | { readonly type: "own-freeze"; readonly freeze: Freeze }
+  /** The person did not say which of these to lift: one of this channel, and one that applies everywhere. */
+  | { readonly type: "several-freezes"; readonly freezes: readonly Freeze[] }
+  /** The freeze that the person named is not in force here, but this one is. */
+  | { readonly type: "other-freeze"; readonly freeze: Freeze }
   /** The command came from a private channel that the app is not in. */
   | { readonly type: "hidden-channel" }
   /** The command came from a direct message, to the app or among people. */

@@ -57,8 +57,12 @@ export const unknownFreeze = (seq: number): FreezeEntry => ({
   entry: { what: "frozen", channel: null, by: null, at: 0, reason: null },
 });
 
-/** Returns the freeze that applies to the channel, or null. A freeze that applies everywhere takes precedence. */
-export function freezeIn(freezes: readonly Freeze[], channel: ChannelId): Freeze | null {
-  const applying = freezes.filter((freeze) => freeze.channel === null || freeze.channel === channel);
-  return applying.find((freeze) => freeze.channel === null) ?? applying[0] ?? null;
+/** Returns the freezes that apply to the channel. Those that apply everywhere come first. */
+export function freezesIn(freezes: readonly Freeze[], channel: ChannelId): readonly Freeze[] {
+  const everywhere = freezes.filter((freeze) => freeze.channel === null);
+  return [...everywhere, ...freezes.filter((freeze) => freeze.channel === channel)];
 }
+
+/** Returns the first of these freezes, or null. */
+export const freezeIn = (freezes: readonly Freeze[], channel: ChannelId): Freeze | null =>
+  freezesIn(freezes, channel)[0] ?? null;

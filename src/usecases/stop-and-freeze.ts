@@ -5,7 +5,7 @@ import { auditEntry } from "../audit/entry.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
 import { liftStop, refusalToLift, refusalToStop, rulesFor, stopRun } from "../domain/brake.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
-import { type Freeze, freezeIn } from "../domain/freeze.ts";
+import { type Freeze, freezeIn, freezesIn } from "../domain/freeze.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
 import {
   hasUnknownGroups,
@@ -131,9 +131,12 @@ export type UseFreeze = {
    * force all the same.
    */
   freeze(by: Asker, channel: ChannelId | null, why: string): Promise<Result<Freeze, CommandRefusal>>;
-  /** Lifts the freeze of this audit entry or, if `entry` is null, the freeze in force in the channel. */
-  lift(by: Asker, entry: number | null, why: string): Promise<Result<Lifted, CommandRefusal>>;
+  /** Lifts one freeze that is in force in the person's channel. `which` may be null if only one kind is. */
+  lift(by: Asker, which: FreezeKind | null, why: string): Promise<Result<Lifted, CommandRefusal>>;
 };
+
+/** `here`: of the person's channel only. */
+export type FreezeKind = "here" | "everywhere";
 
 /** `still`: another freeze that remains in force in the person's channel, or null. */
 export type Lifted = Freeze & { readonly still: Freeze | null };
@@ -151,14 +154,14 @@ export function createFreeze(deps: Deps): UseFreeze {
   return {
     look: async (by) => note(by, await look(deps, by)),
     freeze: async (by, channel, why) => note(by, await freeze(deps, by, channel, why.trim())),
-    lift: async (by, entry, why) => note(by, await lift(deps, by, entry, why.trim())),
+    lift: async (by, which, why) => note(by, await lift(deps, by, which, why.trim())),
   };
 }
 
 async function look(deps: Deps, by: Asker): Promise<Result<readonly Freeze[], CommandRefusal>> {
   const refusal = await refusalToFreeze(deps, by);
   if (refusal !== null) return err(refusal);
-  return ok(deps.freezes.now().filter(({ channel }) => channel === null || channel === by.channel));
+  return ok(freezesIn(deps.freezes.now(), by.channel));
 }
 
 /** Resolves to null if the person may freeze and lift. First reads the freezes of all processes. Rejects with PortError. */
@@ -197,17 +200,15 @@ async function freeze(
 async function lift(
   deps: Deps,
   by: Asker,
-  entry: number | null,
+  which: FreezeKind | null,
   why: string,
 ): Promise<Result<Lifted, CommandRefusal>> {
   // Approvals can be sent again after this, so it needs fresh facts about the person, as lifting a stop does.
   const refusal = await refusalToFreeze(deps, by, SUBMIT_AGE_MS);
   if (refusal !== null) return err(refusal);
-  const found =
-    entry === null
-      ? freezeIn(deps.freezes.now(), by.channel)
-      : (deps.freezes.now().find((candidate) => candidate.entry === entry) ?? null);
-  if (found === null) return err({ type: "not-frozen" });
+  const chosen = freezeToLift(freezesIn(deps.freezes.now(), by.channel), which);
+  if (!chosen.ok) return chosen;
+  const found = chosen.value;
   if (found.by === by.user) return err({ type: "own-freeze", freeze: found });
   const { team, user } = by;
   const about = { channel: found.channel, refers: found.entry, reason: why };
@@ -216,6 +217,18 @@ async function lift(
   deps.log.warn({ by: user, channel: found.channel }, "a freeze is lifted");
   applyToRuns(deps);
   return ok({ ...found, still: freezeIn(deps.freezes.now(), by.channel) });
+}
+
+function freezeToLift(applying: readonly Freeze[], which: FreezeKind | null): Result<Freeze, CommandRefusal> {
+  const [freeze] = applying;
+  if (freeze === undefined) return err({ type: "not-frozen" });
+  const kindOf = ({ channel }: Freeze): FreezeKind => (channel === null ? "everywhere" : "here");
+  if (which === null)
+    return new Set(applying.map(kindOf)).size === 1
+      ? ok(freeze)
+      : err({ type: "several-freezes", freezes: applying });
+  const named = applying.find((each) => kindOf(each) === which);
+  return named === undefined ? err({ type: "other-freeze", freeze }) : ok(named);
 }
 
 /** The answer does not wait for the cards, because the freeze is in force already. A run that fails here is corrected at its next save. */

@@ -347,6 +347,22 @@ describe("a freeze", () => {
     ]);
   });
 
+  test("of a channel is lifted apart from one that applies everywhere: without a word, neither of the two is", async () => {
+    const bench = await createBench();
+    bench.policy = { ...bench.policy, freezers: { users: [OTHER_ADMIN], groups: [], channels: [] } };
+    const { freeze } = bench.flow;
+    await freeze.freeze(asker(ADMIN), CHANNEL, "a loop");
+    await freeze.freeze(asker(ADMIN), null, "an incident");
+    const by = asker(OTHER_ADMIN);
+    const [global, local] = [{ channel: null }, { channel: CHANNEL }];
+    expect(await freeze.lift(by, null, "fixed")).toMatchObject({ error: { type: "several-freezes" } });
+    expect(await freeze.look(by)).toMatchObject({ value: [global, local] });
+    expect(await freeze.lift(by, "here", "fixed")).toMatchObject({ value: { ...local, still: global } });
+    expect(await freeze.lift(by, "here", "fixed")).toMatchObject({ error: { type: "other-freeze" } });
+    expect(await freeze.lift(by, "everywhere", "over")).toMatchObject({ value: { ...global, still: null } });
+    expect(await freeze.look(by)).toMatchObject({ value: [] });
+  });
+
   test("is lifted on fresh facts about the person, and made on cached facts", async () => {
     const bench = await createBench();
     const ages: number[] = [];

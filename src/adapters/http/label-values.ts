@@ -95,6 +95,8 @@ const COMMAND_REFUSALS: { readonly [Type in Exclude<RefusalReason, Refusal["type
   "already-frozen": true,
   "not-frozen": true,
   "own-freeze": true,
+  "several-freezes": true,
+  "other-freeze": true,
   "hidden-channel": true,
   "not-a-channel": true,
   "unknown-run": true,

@@ -1,13 +1,11 @@
 // Handles the slash command. The start of a run is committed before it is acknowledged. All other subcommands are acknowledged at
 // once and answered privately.
 
-import type { Freeze } from "../../domain/freeze.ts";
 import { parsed, RunId } from "../../domain/ids.ts";
 import { OPENING, type Run } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import { ROW_UNREADABLE } from "../../ports/store.ts";
 import type { Asker } from "../../usecases/access.ts";
-import { freezeWords } from "./blocks/brake-blocks.ts";
 import { help, type ListWords, oneRun, runList } from "./blocks/command-answers.ts";
 import { healthReport } from "./blocks/health-answer.ts";
 import { named } from "./blocks/deployment.ts";
@@ -16,6 +14,7 @@ import { textAnswer } from "./blocks/message-id.ts";
 import { commandRefusal, typedRunRefusal } from "./blocks/command-refusal-words.ts";
 import { count, type Message, plural } from "./blocks/rich.ts";
 import { unknownCommand } from "./free-text.ts";
+import { freezeCommand } from "./freeze-command.ts";
 import { RECORDED, recordRefusal, recordRun } from "./record-start.ts";
 import { pendingAnswer } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -248,48 +247,4 @@ async function answerAboutRun(deps: ListenerDeps, by: Asker, { type, rest }: Que
 function watching({ channel, posts }: Run): Message {
   const verb = posts[OPENING]?.type === "up" ? "is" : "opens";
   return textAnswer("answer:watching", `Watching this run. Its thread ${verb} in <#${channel}>.`);
-}
-
-// `/agent freeze` shows what is frozen, freezes this channel or everything, or lifts a freeze.
-
-/** `rest` is the text after `freeze`. Anything but `here`, `everywhere` or `lift` changes nothing and shows the state. */
-async function freezeCommand(
-  { freeze, command }: Pick<ListenerDeps, "freeze" | "command">,
-  by: Asker,
-  rest: string,
-): Promise<Message> {
-  const [, first = "", why = ""] = /^\s*(\S+)(?:\s+([^]*))?$/.exec(rest) ?? [];
-  const word = first.toLowerCase();
-  if (word === "here" || word === "everywhere") {
-    const frozen = await freeze.freeze(by, word === "here" ? by.channel : null, why);
-    if (!frozen.ok) return commandRefusal(frozen.error, command);
-    const text = `🧊 ${freezeWords(frozen.value)}. No run starts and no approval is sent. Requests can still be denied. Another admin of Countersign or one of the policy's \`freezers\` can lift it with \`${command} freeze lift\`.`;
-    return textAnswer("answer:frozen", text);
-  }
-  if (word === "lift") {
-    const lifted = await freeze.lift(by, null, why);
-    if (!lifted.ok) return commandRefusal(lifted.error, command);
-    const { still } = lifted.value;
-    const then =
-      still === null
-        ? "Runs start again, and requests can be approved again. An approval that the freeze stopped must be given again."
-        : `Another freeze still holds here: ${freezeWords(still)}. No run starts and no approval is sent until it is lifted too.`;
-    return textAnswer(
-      "answer:freeze-lifted",
-      `You lifted this freeze: ${freezeWords(lifted.value)}. ${then}`,
-    );
-  }
-  const found = await freeze.look(by);
-  return found.ok ? freezeState(found.value, command) : commandRefusal(found.error, command);
-}
-
-function freezeState(freezes: readonly Freeze[], command: string): Message {
-  const state =
-    freezes.length === 0 ? ["Nothing is frozen here."] : freezes.map((held) => `🧊 ${freezeWords(held)}.`);
-  const usage = [
-    `\`${command} freeze here <why>\` freezes this channel: no run starts and no approval is sent. Denials are still sent.`,
-    `\`${command} freeze everywhere <why>\` freezes every channel.`,
-    `\`${command} freeze lift <why>\` lifts a freeze that another person made.`,
-  ];
-  return textAnswer("answer:freeze-state", [...state, ...usage].join("\n"));
 }

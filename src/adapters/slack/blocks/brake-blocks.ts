@@ -175,7 +175,7 @@ export function freezeNotification({ entry }: KeptEntry, command: string): Messa
   const place: RichTextElement[] =
     channel === null ? [span("every channel")] : [{ type: "channel", channel_id: channel }];
   const meaning = frozen
-    ? "No run starts and no approval is sent. Requests can still be denied. Someone else who is allowed to freeze can lift it: "
+    ? `No run starts and no approval is sent. Requests can still be denied. Someone else who is allowed to freeze can lift it${channel === null ? "" : " there"}: `
     : "Unless another freeze holds there, runs start again, and requests can be approved again. An approval that the freeze stopped must be given again.";
   return {
     text: `${title}: ${where}`,
@@ -183,7 +183,12 @@ export function freezeNotification({ entry }: KeptEntry, command: string): Messa
       rich(
         line(span(title, { bold: true }), span(": "), ...place, span(" · "), who, span(" · "), moment(at)),
         ...(reason === null || reason === "" ? [] : [quote(untrustedSpan(reason, WHY_CHARS))]),
-        line(span(meaning), ...(frozen ? [span(`${command} freeze lift`, { code: true })] : [])),
+        line(
+          span(meaning),
+          ...(frozen
+            ? [span(`${command} freeze lift ${channel === null ? "everywhere" : "here"}`, { code: true })]
+            : []),
+        ),
       ),
     ],
   };

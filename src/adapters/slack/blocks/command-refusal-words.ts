@@ -1,5 +1,6 @@
 // The words of every refused command: what happened, what it means, and what to do. refusal-words.ts has those of decisions.
 
+import type { Freeze } from "../../../domain/freeze.ts";
 import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import type { CommandRefusal } from "../../../domain/command-refusal.ts";
 import { freezeWords } from "./brake-blocks.ts";
@@ -135,6 +136,10 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return `<@${refusal.run.requester}> already started this again, ${localTime(refusal.run.askedAt)}, and that run is still going. Its thread is in this channel.`;
     case "own-freeze":
       return `You froze this yourself, so another person must lift it: an admin of Countersign, or one of the policy's \`freezers\`. If there is no one else, add an admin to \`ADMINS\` and restart Countersign. The freeze stays until then.`;
+    case "several-freezes":
+      return severalFreezesWords(refusal.freezes, command);
+    case "other-freeze":
+      return otherFreezeWords(refusal.freeze, command);
     case "already-frozen":
       return `This is already frozen. \`${command} freeze\` shows who froze it.`;
     case "not-frozen":
@@ -144,6 +149,17 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     default:
       return FIXED_COMMAND_WORDS[refusal.type];
   }
+}
+
+function severalFreezesWords(freezes: readonly Freeze[], command: string): string {
+  const list = freezes.map((freeze) => `🧊 ${freezeWords(freeze)}.`).join("\n");
+  return `Nothing was lifted, because several freezes hold here:\n${list}\n\`${command} freeze lift here\` and a reason lifts the one of this channel, \`${command} freeze lift everywhere\` the one of every channel.`;
+}
+
+function otherFreezeWords(freeze: Freeze, command: string): string {
+  const [named, holds] =
+    freeze.channel === null ? ["this channel alone", "everywhere"] : ["every channel", "here"];
+  return `Nothing was lifted: no freeze of ${named} is in force. Another freeze holds here: ${freezeWords(freeze)}. \`${command} freeze lift ${holds}\` and a reason lifts it.`;
 }
 
 /** The words for an error beside a field. Slack draws no markup there, so no one is mentioned. */

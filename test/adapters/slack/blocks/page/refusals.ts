@@ -158,6 +158,11 @@ export const COMMAND_REFUSALS: Record<
   "empty-task": [{ type: "empty-task" }],
   frozen: [{ type: "frozen", freeze: FROZEN }],
   "own-freeze": [{ type: "own-freeze", freeze: FROZEN }],
+  "several-freezes": [{ type: "several-freezes", freezes: [{ ...FROZEN, channel: null }, FROZEN] }],
+  "other-freeze": [
+    { type: "other-freeze", freeze: FROZEN },
+    { type: "other-freeze", freeze: { ...FROZEN, channel: null } },
+  ],
   "not-freezer": [{ type: "not-freezer" }],
   "already-frozen": [{ type: "already-frozen" }],
   "not-frozen": [{ type: "not-frozen" }],
