@@ -40,6 +40,12 @@ export function openQuestions(approval: Approval): readonly Question[] {
 export const shownQuestion = (approval: Approval): Question | null =>
   openQuestions(approval).at(-1) ?? questionsOf(approval).at(-1) ?? null;
 
+/** Returns whether a message of the thread asks a question that no longer exists, because its request has changed. */
+export const hasOverQuestion = (run: Pick<Run, "approvals" | "posts">): boolean =>
+  Object.entries(run.posts).some(
+    ([slot, post]) => slot.startsWith(QUESTION) && post?.type === "up" && findQuestion(run, slot) === null,
+  );
+
 export type FoundQuestion = { readonly approval: Approval; readonly question: Question };
 
 export function findQuestion({ approvals }: Pick<Run, "approvals">, slot: Slot): FoundQuestion | null {

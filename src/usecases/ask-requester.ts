@@ -4,6 +4,7 @@ import type { Approval } from "../domain/approval.ts";
 import {
   answer,
   ask,
+  hasOverQuestion,
   openQuestions,
   questionSlot,
   questionsOf,
@@ -36,7 +37,7 @@ export type AskRequester = {
   openAnswer(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
   answer(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
   /** Resolves to null if the message is not an answer, because no question in this thread waits, or has waited in vain, for this person. */
-  answerInThread(message: ThreadMessage): Promise<Handled | "several" | null>;
+  answerInThread(message: ThreadMessage): Promise<Handled | "several" | "changed" | null>;
 };
 
 export type ThreadMessage = {
@@ -189,7 +190,7 @@ const MAX_RUNS = 100;
 async function answerInThread(
   deps: DecideDeps,
   { team, user, channel, thread, ts, text }: ThreadMessage,
-): Promise<Handled | "several" | null> {
+): Promise<Handled | "several" | "changed" | null> {
   const filter = {
     channels: [channel],
     only: "all",
@@ -217,7 +218,8 @@ async function answerInThread(
   const notOpen = sameWords.length > 0 ? sameWords.slice(0, 1) : tooLate.slice(-1);
   const candidates = [sameMessage, open, notOpen].find(({ length }) => length > 0) ?? [];
   const [found] = candidates;
-  if (found === undefined) return null;
+  // A request that changed has lost its questions. An answer to one of them must not become a task either.
+  if (found === undefined) return hasOverQuestion(run) ? "changed" : null;
   if (candidates.length > 1) return "several";
   const { request, id, version } = found.approval;
   const handling = { run, approval: id, version, saw: request, was: null, step: "answer" } as const;

@@ -226,6 +226,16 @@ describe("an answer", () => {
     expect(await entries(bench)).toContain("refused answer: already-decided");
   });
 
+  test("in the thread after the request changed is no answer, and does not start a run", async () => {
+    const { bench, card } = await ready();
+    const message = { ...(await threadOf(bench, card)), text: "I changed it to 4" };
+    expect(await bench.flow.askRequester.answerInThread(message)).toBeNull();
+    await asked(bench, card);
+    bench.agents.pending.set(card.id, [{ id: "apr_1", content: { action: "scale to 4" } }]);
+    await bench.clock.pass(60_000);
+    expect(await bench.flow.askRequester.answerInThread(message)).toBe("changed");
+  });
+
   test("in the thread counts for one open question only, so with two it is refused", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);

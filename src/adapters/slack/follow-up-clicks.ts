@@ -184,6 +184,7 @@ export async function answerInThread(
     const done = await deps.askRequester.answerInThread(message);
     if (done === null) return null;
     if (done === "several") return SEVERAL;
+    if (done === "changed") return REQUEST_CHANGED;
     if (done.ok) return TAKEN;
     const { refusal } = done.error;
     if (refusal.type === "already-decided" || refusal.type === "closed") return QUESTION_OVER;
@@ -206,6 +207,10 @@ export const SEVERAL = textAnswer(
 export const QUESTION_OVER = textAnswer(
   "answer:question-over",
   "The request in this thread no longer waits for a decision, so your message was not recorded as an answer, and no run was started. To start a run, write outside this thread.",
+);
+export const REQUEST_CHANGED = textAnswer(
+  "answer:question-of-changed-request",
+  "The request that you were asked about has changed, so the question is over. Your message was not recorded as an answer, and no run was started. To start a run, write outside this thread.",
 );
 export const ANSWER_NOT_RECORDED = textAnswer(
   "answer:answer-not-recorded",

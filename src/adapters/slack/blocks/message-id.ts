@@ -102,6 +102,7 @@ type AnswerName =
   | "question-answered"
   | "several-questions"
   | "question-over"
+  | "question-of-changed-request"
   | "answer-not-recorded"
   | "taken-back"
   | "opened-before"

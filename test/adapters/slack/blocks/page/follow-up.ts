@@ -6,6 +6,7 @@ import {
   ANSWER_NOT_RECORDED,
   NOT_RECORDED,
   QUESTION_OVER,
+  REQUEST_CHANGED,
   SEVERAL,
   TAKEN,
 } from "#src/adapters/slack/follow-up-clicks.ts";
@@ -125,12 +126,13 @@ export const FOLLOW_UP_MESSAGES: Record<
 };
 
 export const FOLLOW_UP_ANSWERS: Record<
-  `answer:${"press-not-recorded" | "question-answered" | "several-questions" | "question-over" | "answer-not-recorded"}`,
+  `answer:${"press-not-recorded" | "question-answered" | "several-questions" | "question-over" | "question-of-changed-request" | "answer-not-recorded"}`,
   readonly Example[]
 > = {
   "answer:press-not-recorded": one(messageModal(NOT_RECORDED.heading, NOT_RECORDED.text, NOT_RECORDED.id)),
   "answer:question-answered": one(TAKEN),
   "answer:several-questions": one(SEVERAL),
   "answer:question-over": one(QUESTION_OVER),
+  "answer:question-of-changed-request": one(REQUEST_CHANGED),
   "answer:answer-not-recorded": one(ANSWER_NOT_RECORDED),
 };
