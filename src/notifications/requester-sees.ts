@@ -1,6 +1,6 @@
 // Only members of a run's channel learn about the run. A requester may have left the channel, or been removed from it, since they asked.
 
-import { SHOWN_AGE_MS } from "../engine/find-approvers.ts";
+import { SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import { type People, PortError } from "../ports.ts";
 import type { Notification, NotificationFacts } from "../ports/notification.ts";
 
@@ -15,7 +15,7 @@ export async function refuseIfHidden(
 ): Promise<void> {
   const { requester } = entry;
   if ((kind !== "answered" && kind !== "expired") || requester === null || channel === null) return;
-  const { seesChannel } = await people.lookUp(requester.team, requester.user, channel, SHOWN_AGE_MS);
+  const { seesChannel } = await people.lookUp(requester.team, requester.user, channel, SUBMIT_AGE_MS);
   if (!seesChannel)
     throw new PortError("the requester does not see the run's channel", {
       applied: "no",
