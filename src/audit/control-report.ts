@@ -180,7 +180,10 @@ const EXCEPTIONS = [
 
 function exceptions(all: readonly KeptEntry[]): ReportSection {
   const settled = ofKind(all, "settled");
-  const gone = settled.filter(({ entry }) => entry.outcome.startsWith("void"));
+  // A refused decision that reopens its request is void as well, but it had left.
+  const gone = settled.filter(
+    ({ entry: { outcome } }) => outcome.startsWith("void") && outcome !== "void: refused",
+  );
   const refused = settled.filter(({ entry }) => entry.outcome === "refused");
   return {
     title: "Exceptions and changes",

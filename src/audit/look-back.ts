@@ -80,7 +80,7 @@ type Known = {
 
 export function lookBackAt(all: readonly KeptEntry[], { week, rules, tz, incomplete }: Known): LookBack {
   const confirmed = confirmedByPeople(all);
-  const expired = all.filter(isExpiry);
+  const expired = firstOfEach(all.filter(isExpiry));
   const waits = ofKind(all, "decided")
     .flatMap(({ entry: { by, moments, at } }) =>
       by === null || moments?.asked === undefined ? [] : [Math.max(at - moments.asked, 0)],
@@ -115,6 +115,14 @@ const confirmedByPeople = (all: readonly KeptEntry[]): KeptEntry[] =>
 function isExpiry({ entry: { what, outcome, by } }: KeptEntry): boolean {
   if (what === "closed") return outcome === EXPIRED;
   return what === "decided" && by === null && outcome === "no decision in time";
+}
+
+/** The service may refuse the denial of an expired request, which then closes: two entries about one request. */
+function firstOfEach(entries: readonly KeptEntry[]): readonly KeptEntry[] {
+  const byRequest = Map.groupBy(entries, ({ entry: { run, approval, digest } }) =>
+    JSON.stringify([run, approval, digest]),
+  );
+  return [...byRequest.values()].flatMap(([first]) => first ?? []);
 }
 
 function verdictsIn(entries: readonly KeptEntry[]): { approved: number; denied: number } {

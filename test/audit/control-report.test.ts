@@ -53,6 +53,18 @@ test("a decision that is sent twice because its first answer was lost counts as 
   expect([rows.get("Approvals sent"), rows.get("Approved")]).toEqual(["1", "1"]);
 });
 
+test("a decision that the service refused is counted as refused, and not as one that changed before it left", async () => {
+  const bench = await createBench();
+  bench.agents.answer = () => Promise.reject(failure("http_409", { retry: "never" }));
+  await decided(bench);
+  await bench.clock.pass(60_000);
+  const rows = await report(bench);
+  expect([
+    rows.get("Decisions that the service refused"),
+    rows.get("Decisions that no longer counted"),
+  ]).toEqual(["1", "0"]);
+});
+
 const UNREADABLE = {
   ids: [ApprovalId("apr_1")],
   code: "action",
