@@ -2,6 +2,7 @@
 // neither make nor change a decision. Nor can they restore one that was undone, unless an admin acknowledges the damage that this needs
 // (docs/audit.md names this risk).
 
+import { oneLine } from "../domain/text/excerpt.ts";
 import type { AuditEntry } from "../audit/entry.ts";
 import { earlierVotes } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
@@ -40,7 +41,7 @@ async function findUnprovenStage(audit: AuditLookup, run: Run, approval: Approva
       ? disproveStage(proven.kept.entry, { run, approval, afterMs })
       : FAULT_WORDS[proven.fault];
     if (why === null) continue;
-    const where = `run ${run.key}, approval ${approval.id}`;
+    const where = whereOf(run, approval);
     const words = `a stored escalation (${where}) is not confirmed by audit entry ${seq}, and the decision was not sent: ${why}`;
     return { id: `${run.key} ${approval.id} ${approval.version} stage ${afterMs}`, words, run: run.key };
   }
@@ -106,7 +107,10 @@ const endsDecision = (outcome: string): boolean =>
   outcome.startsWith("void") || ["confirmed", "elsewhere", "unconfirmed"].includes(outcome);
 
 function voteFinding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
-  const where = `run ${run.key}, approval ${approval.id}`;
+  const where = whereOf(run, approval);
   const words = `a stored decision (${where}) is not confirmed by the audit and was not sent: ${why}`;
   return { id: `${run.key} ${approval.id} ${approval.version} decision ${entry}`, words, run: run.key };
 }
+
+/** The service chooses the id, and the words reach an operator's terminal. */
+const whereOf = (run: Run, { id }: Approval): string => `run ${run.key}, approval ${oneLine(id, 120)}`;

@@ -232,7 +232,7 @@ function explainApproval(run: Run, approval: Approval, policy: Policy, now: numb
   const missing = approval.state.type === "pending" ? missingParts(approval, chosen) : [];
   const decided = approval.state.type === "decided" ? (approval.state.decision.policy ?? null) : null;
   return [
-    `${approval.id} (${approval.state.type}): ${oneLine(action ?? "(no action)", 120)}`,
+    `${oneLine(approval.id, 120)} (${approval.state.type}): ${oneLine(action ?? "(no action)", 120)}`,
     ...before.map((rule) =>
       match(rule.when) === "none"
         ? `   not ${rule.name}: ${conditionsOfKind(rule, facts, "none")} does not match`
