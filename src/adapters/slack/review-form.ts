@@ -1,10 +1,11 @@
 // The forms behind Review, in which people decide from the queue. Opens them, handles their submits, and opens the next form.
 
+import type { Refusal } from "../../domain/authorization.ts";
 import { Nonce, parsed } from "../../domain/ids.ts";
 import { cardSlot } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { OpenedReview } from "../../usecases/review.ts";
-import type { Choice } from "../../usecases/submit-review.ts";
+import type { Choice, Reviewed } from "../../usecases/submit-review.ts";
 import { messageModal } from "./blocks/decision-modal.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import {
@@ -106,6 +107,8 @@ export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload)
     }
     const reviewed = await deps.submitReview(by, bundle, choices, reasons);
     if (!reviewed.ok) return inField(reasonOf[reviewed.error.verdict], refusalPlain(reviewed.error.refusal));
+    const silence = unverifiedOnly(reviewed.value);
+    if (silence !== null) return inField(reasonOf[choices[0]?.verdict ?? "deny"], refusalPlain(silence));
     if (reviewed.value.refused.length === 0 && more === 0) return undefined;
     return { response_action: "update", view: reviewedModal(reviewed.value, { kind, value, later: more }) };
   } catch (error) {
@@ -114,6 +117,12 @@ export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload)
     const [first = { verdict: null }] = choices;
     return inField(reasonOf[first.verdict ?? "deny"], FIELD_ERRORS["decisions-maybe-recorded"]);
   }
+}
+
+/** Returns the refusal if Slack's silence kept every decision from being recorded. The form then stays open, with all that was typed. */
+function unverifiedOnly({ recorded, refused }: Reviewed): Refusal | null {
+  if (recorded.approve + recorded.deny > 0) return null;
+  return refused.every(({ refusal }) => refusal.type === "unverified") ? (refused[0]?.refusal ?? null) : null;
 }
 
 /** Reads what the form with several requests carries (see `reviewSeveralModal`). */

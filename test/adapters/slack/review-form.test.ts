@@ -3,11 +3,19 @@
 import { expect, test } from "vitest";
 import type { View } from "@slack/types";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
-import { QUEUE_REVIEW, QUEUE_REVIEW_RUN } from "#src/adapters/slack/names.ts";
-import { onReview, onReviewSeveral } from "#src/adapters/slack/review-form.ts";
+import {
+  APPROVE_REASON_BLOCK,
+  DENY_REASON_BLOCK,
+  QUEUE_REVIEW,
+  QUEUE_REVIEW_RUN,
+  REVIEW_BLOCK,
+  VERDICT_INPUT,
+} from "#src/adapters/slack/names.ts";
+import { onReview, onReviewSeveral, onReviewSubmit } from "#src/adapters/slack/review-form.ts";
 import { PortError } from "#src/ports.ts";
 import { idOf } from "../../make/message-id.ts";
-import { APPROVER, TEAM } from "../../make/run.ts";
+import { ok } from "#src/domain/result.ts";
+import { aNonce, APPROVER, REQUESTER, TEAM } from "../../make/run.ts";
 
 test.each([
   ["one request", onReview, QUEUE_REVIEW],
@@ -33,3 +41,36 @@ test.each([
     expect(shown).toEqual(["answer:nothing-opened"]);
   },
 );
+
+const UNVERIFIED = {
+  request: null,
+  run: null,
+  refusal: { type: "unverified", requester: REQUESTER },
+} as const;
+const CHANGED = { request: null, run: null, refusal: { type: "unknown" } } as const;
+
+test.each([
+  [
+    "stays open if Slack's silence kept all of it from being recorded",
+    { approve: 0 },
+    [UNVERIFIED],
+    "errors",
+  ],
+  ["shows the results if a part is recorded", { approve: 1 }, [UNVERIFIED], "update"],
+  ["shows the results if something else is refused", { approve: 0 }, [UNVERIFIED, CHANGED], "update"],
+] as const)("a form with several requests %s", async (_what, { approve }, refusals, answer) => {
+  const deps = {
+    team: TEAM,
+    submitReview: async () => ok({ recorded: { approve, deny: 0 }, refused: refusals }),
+  } as unknown as ListenerDeps;
+  const nonce = aNonce();
+  const values = {
+    [`${REVIEW_BLOCK}${nonce}`]: { [VERDICT_INPUT]: { selected_option: { value: "approve" } } },
+    [APPROVE_REASON_BLOCK]: {},
+    [DENY_REASON_BLOCK]: {},
+  };
+  const view = { id: "V1", private_metadata: `${nonce} rule value 0`, state: { values }, blocks: [] };
+  const payload = { user: { id: APPROVER, team_id: TEAM }, view };
+  const said = await onReviewSubmit(deps, payload);
+  expect(said).toMatchObject({ response_action: answer });
+});
