@@ -4,7 +4,6 @@ import { endsAt, judgingRules, partMemberships, ruleOf, ruleRefOf, wasInPart } f
 import {
   asPast,
   close,
-  earlierVotes,
   reopenWithVotes,
   allVotes,
   withApproval,
@@ -12,6 +11,7 @@ import {
   withPolicyDenial,
 } from "./approval-transitions.ts";
 import { withCall } from "./call.ts";
+import { endClaimOf } from "./handling.ts";
 import { extendedMs } from "./follow-up.ts";
 import { overNotBefore } from "./follow-up-due.ts";
 import {
@@ -69,8 +69,7 @@ function isSameDecision(decision: Decision, { verdict, reason, digest, by }: Sub
 function isRecorded({ state, votes }: Approval, submission: Submission): boolean {
   if (state.type !== "decided") return votes.some((vote) => isSameDecision(vote, submission));
   if (!isInForce(state.delivery)) return false;
-  const given = [...earlierVotes(state.decision), state.decision];
-  return given.some((decision) => isSameDecision(decision, submission));
+  return allVotes(state.decision).some((vote) => isSameDecision(vote, submission));
 }
 
 /**
@@ -108,9 +107,9 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   const voids = approved.ok && approved.value.past.length > approval.past.length;
   // A rule that may not apply voids no vote.
   if (voids && judging.inDoubt.length > 0) return err({ type: "unverified", requester: run.requester });
-  return approved.ok
-    ? ok(withNotices(replaceApproval(run, approved.value), approval, approved.value, ctx))
-    : approved;
+  if (!approved.ok) return approved;
+  const kept = endClaimOf(approved.value, decision.by?.user);
+  return ok(withNotices(replaceApproval(run, kept), approval, kept, ctx));
 }
 
 /**

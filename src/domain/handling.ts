@@ -119,6 +119,10 @@ function withLapsedClaim(approval: Approval): Approval {
   return by === undefined ? approval : withFollowUp(withoutClaim(approval), { lapsed: { by } });
 }
 
+/** A person who has approved has nothing more to look at. Their claim would keep reminders from those who must still approve. */
+export const endClaimOf = (approval: Approval, user: UserId | undefined): Approval =>
+  claimOf(approval)?.by === user ? withoutClaim(approval) : approval;
+
 function withoutClaim(approval: Approval): Approval {
   const { claim: _ended, ...rest }: FollowUp = approval.followUp ?? {};
   return { ...approval, followUp: rest };

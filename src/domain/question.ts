@@ -43,7 +43,7 @@ export const shownQuestion = (approval: Approval): Question | null =>
 /** Returns whether a message of the thread asks a question that no longer exists, because its request has changed. */
 export const hasOverQuestion = (run: Pick<Run, "approvals" | "posts">): boolean =>
   Object.entries(run.posts).some(
-    ([slot, post]) => slot.startsWith(QUESTION) && post?.type === "up" && findQuestion(run, slot) === null,
+    ([slot, post]) => isQuestionSlot(slot) && post?.type === "up" && findQuestion(run, slot) === null,
   );
 
 export type FoundQuestion = { readonly approval: Approval; readonly question: Question };

@@ -2,6 +2,7 @@
 // the time to decide.
 
 import type { Approval } from "../domain/approval.ts";
+import { decidersOf } from "../domain/approval-transitions.ts";
 import { type Person, type Refusal, refusalToDecide, unlessInDoubt } from "../domain/authorization.ts";
 import {
   claim,
@@ -59,6 +60,8 @@ export function createClaimRequest(deps: DecideDeps): ClaimRequest {
 }
 
 function claimIt(approval: Approval, { rule, by: { team, user }, ctx }: ActContext): ReturnType<Act> {
+  const vote = approval.votes.find(({ by }) => by?.user === user);
+  if (vote !== undefined) return err({ type: "already-voted", decision: vote });
   const before = claimOf(approval)?.by ?? user;
   const other = before === user ? {} : { other: { team, user: before } };
   return ok({
@@ -167,6 +170,10 @@ function handItOver(
       : unlessInDoubt({ run, rule, inDoubt }, (each) => refusalToDecide(taker, run, each));
   const refusal = to === from ? null : mayNot();
   if (refusal !== null) return err({ type: "cannot-take-over", to, why: refusal.type });
+  if (decidersOf(approval).includes(to)) return err({ type: "cannot-take-over", to, why: "already-voted" });
+  // The thread tells the taker. An escalation stage may let in people who do not see it.
+  if (!("type" in taker) && !taker.seesChannel)
+    return err({ type: "cannot-take-over", to, why: "not-in-channel" });
   const handed = handOver(approval, { from, to, form, rule }, ctx);
   if (!handed.ok) return handed;
   const other = { team, user: to };

@@ -6,7 +6,7 @@ import { type Nonce, UserId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { handoverSlot } from "#src/domain/question.ts";
 import type { Click } from "#src/usecases/open-form.ts";
-import { type Bench, createBench } from "../make/bot.ts";
+import { type Bench, clickOn, createBench } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { APPROVER, REQUESTER, TEAM } from "../make/run.ts";
 
@@ -54,6 +54,48 @@ describe("a claim", () => {
     await bench.clock.pass(NO_FOLLOW_UP.claimMs + 1_000);
     expect(claimOf(await first(bench, card))).toBeNull();
     expect(await entries(bench)).toEqual([`claimed ${APPROVER}`]);
+  });
+
+  test("ends when its person approves, who can then neither claim it again nor take it over", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ needs: 2 });
+    const card = await bench.withCard();
+    await bench.flow.claimRequest.claim(card.click);
+    const opened = await bench.flow.openForm.open(card.click, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    expect((await bench.flow.submitDecision(who(APPROVER), opened.value.ticket.nonce, "go")).ok).toBe(true);
+    expect(claimOf(await first(bench, card))).toBeNull();
+    await bench.clock.pass(1_000);
+    const { click } = clickOn(await bench.run(card.id));
+    expect(refusalOf(await bench.flow.claimRequest.claim(click))).toBe("already-voted");
+    await bench.flow.claimRequest.claim(by(click, CLEO));
+    const form = await withForm(bench, by(click, CLEO), "hand-over");
+    const handed = await bench.flow.claimRequest.handOver(who(CLEO), form, APPROVER);
+    expect(handed).toMatchObject({ error: { refusal: { type: "cannot-take-over", why: "already-voted" } } });
+  });
+
+  test("is not handed over to a person of a stage who does not see the channel, because the thread cannot tell them", async () => {
+    const bench = await createBench();
+    const dan = { users: [DAN], groups: [], channels: [] };
+    const escalate = [{ afterMs: MINUTE, to: dan, call: null }];
+    bench.policy = aPolicy({ followUp: { ...NO_FOLLOW_UP, escalate } });
+    const card = await bench.withCard();
+    const lookUp = bench.people.lookUp.bind(bench.people);
+    bench.people.lookUp = async (team, user, ...more) => ({
+      ...(await lookUp(team, user, ...more)),
+      seesChannel: user !== DAN,
+    });
+    await bench.clock.pass(2 * MINUTE);
+    const { click } = clickOn(await bench.run(card.id));
+    expect(await bench.flow.openForm.open(by(click, DAN), "deny")).toMatchObject({ ok: true });
+    await bench.flow.claimRequest.claim(click);
+    const handed = await bench.flow.claimRequest.handOver(
+      who(APPROVER),
+      await withForm(bench, click, "hand-over"),
+      DAN,
+    );
+    expect(handed).toMatchObject({ error: { refusal: { why: "not-in-channel" } } });
+    expect(claimOf(await first(bench, card))).toMatchObject({ by: APPROVER });
   });
 
   test("can be taken over by a second person, and both are named", async () => {

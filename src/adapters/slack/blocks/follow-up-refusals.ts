@@ -67,8 +67,9 @@ function takeOverWords({ to, why }: Extract<Refusal, { type: "cannot-take-over" 
     return `Slack could not confirm just now that <@${to}> may decide this. Nothing changed. Try again in a moment.`;
   const rest = "Choose another person. Nothing changed.";
   if (why === "requester") return `<@${to}> asked for this run, so another person must decide it. ${rest}`;
+  if (why === "already-voted") return `<@${to}> has already approved this, so another person must. ${rest}`;
   return why === "not-in-channel"
-    ? `<@${to}> is not in this channel, so they can't decide it. ${rest}`
+    ? `<@${to}> is not in this channel, so they would not learn of it. ${rest}`
     : `<@${to}> can't decide this request. ${rest}`;
 }
 
@@ -83,7 +84,8 @@ export function followUpRefusalPlain(refusal: FollowUpRefusal): string {
   if (why === "unverified")
     return "Slack could not confirm just now that this person may decide it. Try again in a moment.";
   if (why === "requester") return "This person asked for the run, so another person must decide it.";
+  if (why === "already-voted") return "This person has already approved it, so another person must.";
   return why === "not-in-channel"
-    ? "This person is not in the channel, so they can't decide it."
+    ? "This person is not in the channel, so they would not learn of it."
     : "This person can't decide this request.";
 }

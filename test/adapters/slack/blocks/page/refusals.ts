@@ -100,6 +100,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
     { type: "cannot-take-over", to: CLEO, why: "unverified" },
     { type: "cannot-take-over", to: CLEO, why: "requester" },
     { type: "cannot-take-over", to: CLEO, why: "not-in-channel" },
+    { type: "cannot-take-over", to: CLEO, why: "already-voted" },
     { type: "cannot-take-over", to: CLEO, why: "not-approver" },
   ],
   "too-many-questions": [{ type: "too-many-questions" }],
