@@ -93,7 +93,9 @@ async function undoneInWindow(deps: ListenerDeps, user: UserId, nonce: Nonce | n
   }
 }
 
-const TAKEN_BACK = "Your approval is taken back, and nothing was sent. The request can be decided again.";
+// The time to decide may have ended while the approval was held. The card then closes, or is denied by the policy, a moment later.
+const TAKEN_BACK =
+  "Your approval is taken back, and nothing was sent. Unless its time to decide is over, the request can be decided again on its card.";
 
 const NOT_UNDONE =
   "Countersign could not record this just now, so the approval is not taken back yet. Press Undo again while the card still shows it.";

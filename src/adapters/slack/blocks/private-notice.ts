@@ -254,13 +254,13 @@ function voidWords(cause: VoidCause): string {
     case "rule-changed":
       return "it no longer meets the rule, because the policy or an approver's groups changed. If you are still allowed to, approve the request again on its card.";
     case "others-needed":
-      return "it now has too few approvals. Yours still counts; the card waits for others.";
+      return "it now has too few approvals. Unless its time to decide is over, yours still counts, and the card waits for others.";
     case "denied":
       return "someone denied the request while your approval was on hold. Its card says who.";
     case "stopped":
       return "the run was stopped first. Everything it asks for is denied until the stop is lifted.";
     case "frozen":
-      return "Countersign was frozen first. Approve it again on its card once the freeze is lifted.";
+      return "Countersign was frozen first. If its card is still open once the freeze is lifted, approve it again there.";
     case "tampered":
       return "it does not match the audit. The database was changed outside Countersign: tell the people who run it. Decide again when the card opens again.";
   }
