@@ -4,8 +4,9 @@
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";
 import { type Effect, effectKey, nextTryOf, type Outcome } from "../domain/effect.ts";
+import type { RunKey } from "../domain/ids.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
-import type { Counters, EventLog } from "../ports.ts";
+import { type Counters, type EventLog, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 
 const QUIET_MS = 60_000;
@@ -35,6 +36,19 @@ export function createQuietWarnings({
     lastWarnings.set(cause, { at: clock.monotonic(), unlogged: 0 });
     const [oldest] = lastWarnings.keys();
     if (lastWarnings.size > MAX_CAUSES && oldest !== undefined) lastWarnings.delete(oldest);
+  };
+}
+
+/** Failures of the store with the same code share one line a minute, because every run that is due meets them. Logs all others. */
+export function createRunFailureLog({ log, clock }: Pick<Deps, "log" | "clock">) {
+  const asErrors: Pick<EventLog, "warn" | "debug"> = {
+    warn: (fields, message) => log.error(fields, message),
+    debug: (fields, message) => log.debug(fields, message),
+  };
+  const logQuietly = createQuietWarnings({ log: asErrors, clock });
+  return (run: RunKey, error: unknown, message: string): void => {
+    if (error instanceof PortError) logQuietly(error.code, { run, error }, message);
+    else log.error({ run, error }, message);
   };
 }
 

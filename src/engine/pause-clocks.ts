@@ -91,11 +91,11 @@ async function makeUpForStop(deps: Deps): Promise<number> {
   const until = clock.monotonic();
   if (typeof from !== "number") return 0;
   if (until - from < GRACE_MS) return from;
+  await changeUnfinished(deps, (run) => pauseRun(run, { why: "stopped", from, until }));
   log.info(
     { ms: until - from },
     "nothing ran or was stored for a while: the clocks of waiting requests stood still",
   );
-  await changeUnfinished(deps, (run) => pauseRun(run, { why: "stopped", from, until }));
   return from;
 }
 

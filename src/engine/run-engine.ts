@@ -26,7 +26,7 @@ import type { Clock, CountedTime } from "./clock.ts";
 import { createDelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
 import { createLateCommits, type LateCommits } from "./late-commits.ts";
-import type { EffectLog } from "./logging.ts";
+import { createRunFailureLog, type EffectLog } from "./logging.ts";
 import { createHeldRuns, type HeldRuns, type HeldShards } from "./held-runs.ts";
 import { createKeyedLock } from "./keyed-lock.ts";
 import { createMarkSettling, type MarkSettling, type SaveRequest } from "./settle-marks.ts";
@@ -64,13 +64,14 @@ export function createRunEngine(deps: Deps): RunEngine {
   const { clock, executor, time } = deps;
   const { save, whenSaved, forgetLastWritten } = createSaver(deps);
   const delayed = createDelayedWork(clock);
+  const logFailure = createRunFailureLog(deps);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const marks = createMarkSettling(deps);
   const { holdRun, holdsRun, dropRun, ...shards } = createHeldRuns();
   /** For claims. Does not wait for `makeUp`, because the claiming of runs waits for this. */
-  const wakeNow = (key: RunKey) => wake({ ...deps, change, reconcileAfter }, key);
+  const wakeNow = (key: RunKey) => wake({ ...deps, change, reconcileAfter, logFailure }, key);
   const reconcileAfter: ReconcileAfter = (key, afterMs) =>
-    delayed.run(key, afterMs, () => wake({ ...deps, change, reconcileAfter }, key, time.makeUp));
+    delayed.run(key, afterMs, () => wake({ ...deps, change, reconcileAfter, logFailure }, key, time.makeUp));
   const late = createLateCommits(deps, { resume: (stored) => resume(stored) });
   shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key)));
 
@@ -155,11 +156,15 @@ function retryAfterFault(
 
 type ReconcileAfter = (key: RunKey, afterMs: number) => void;
 
-type WakeDeps = Deps & { readonly change: Change; readonly reconcileAfter: ReconcileAfter };
+type WakeDeps = Deps & {
+  readonly change: Change;
+  readonly reconcileAfter: ReconcileAfter;
+  readonly logFailure: ReturnType<typeof createRunFailureLog>;
+};
 
 /** Applies what time has changed and reconciles the run. Tries again later if the store fails. Never rejects. */
 async function wake(
-  { context, log, time, change, reconcileAfter }: WakeDeps,
+  { context, time, change, reconcileAfter, logFailure }: WakeDeps,
   key: RunKey,
   first?: () => Promise<void>,
 ): Promise<void> {
@@ -171,7 +176,7 @@ async function wake(
       return time.isCounted(ctx.monotonic) ? expire(current, ctx) : current;
     });
   } catch (error) {
-    log.error({ run: key, error }, NOT_RECONCILED);
+    logFailure(key, error, NOT_RECONCILED);
     reconcileAfter(key, AFTER_FAILURE_MS);
   }
 }
