@@ -10,6 +10,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditKeyFile } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import { ApprovalId, RunKey } from "#src/domain/ids.ts";
+import type { Run } from "#src/domain/run.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { withFilesUpTo } from "../make/full-disk.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
@@ -132,7 +134,41 @@ test("a text of a run that is not over stays, since a decision may rest on it", 
   const run = await written(false);
   const output = await audit("redact", DIGEST);
   expect(output.code).toBe(2);
-  expect(output.err).toContain(`An unfinished run still needs this text (${run.key})`);
+  expect(output.err).toContain(`An unfinished run still holds this text or a part of it (${run.key})`);
+  expect(inFile("555-0199")).toBe(true);
+  expect((await audit("verify")).out).toContain("Intact: 1 entry");
+});
+
+/** Writes a run that carries a message for its channel, which quotes the request of the other run. */
+async function carrierOf({ key }: Run, finished: boolean): Promise<Run> {
+  const quoted = { run: key, approval: ApprovalId("ap_1"), n: 1, asked: TEXT.slice(0, 110) };
+  const who = { users: [], groups: [], more: 0 };
+  const run: Run = {
+    ...aRun(),
+    gathered: [
+      { since: 1, says: "waits", of: [quoted, { ...quoted, run: RunKey("other0001") }], oldest: 1, who },
+    ],
+  };
+  await withStore(async (store) => {
+    await store.insert(run, {});
+    await store.save({ run, revision: 1 }, run, { finished });
+  });
+  return run;
+}
+
+test("no byte of the text stays in a run that only carries a reminder about it", async () => {
+  await carrierOf(await written(), true);
+  const output = await audit("redact", DIGEST);
+  expect(output).toMatchObject({ code: 0, err: "" });
+  expect(output.out).toContain("2 finished runs were deleted with it");
+  expect(inFile("555-0199")).toBe(false);
+});
+
+test("a text stays while a run that is not over carries a reminder about it", async () => {
+  const carrier = await carrierOf(await written(), false);
+  const output = await audit("redact", DIGEST);
+  expect(output.code).toBe(2);
+  expect(output.err).toContain(`An unfinished run still holds this text or a part of it (${carrier.key})`);
   expect(inFile("555-0199")).toBe(true);
   expect((await audit("verify")).out).toContain("Intact: 1 entry");
 });

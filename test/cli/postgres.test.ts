@@ -175,7 +175,7 @@ describe("npm run audit", () => {
     });
     expect(await audit("redact", digest)).toMatchObject({
       code: 2,
-      out: saying("An unfinished run still needs this text"),
+      out: saying("An unfinished run still holds this text"),
     });
   });
 

@@ -144,7 +144,7 @@ export type Wanted = {
 export type Redacted = {
   /** The number of the entry that records it. */
   readonly entry: number;
-  /** Finished runs that contained the text and were deleted with it. */
+  /** Finished runs that contained the text or a part of it, and were deleted with it. */
   readonly runs: number;
   /** An earlier command erased it, so this one only rewrote the file. */
   readonly again: boolean;
@@ -218,12 +218,11 @@ async function erase(trx: Trx, key: AuditKey, wanted: Wanted, before: Look): Pro
       "No text is stored under this digest, and no entry says that it was erased. Nothing was changed.",
     );
   }
-  const { holders } = await lookForHolders(trx, digest, before);
-  const runs = await storedAmong(trx, holders);
+  const runs = await storedAmong(trx, withCarriers(await lookForHolders(trx, digest, before)));
   const open = runs.filter(({ finished }) => finished === 0).map((run) => run.key);
   if (open.length > 0)
     throw new Refused(
-      `An unfinished run still needs this text (${open.join(", ")}), so nothing was erased. Erase it when the run is over, or after /agent unwatch.`,
+      `An unfinished run still holds this text or a part of it (${open.join(", ")}), so nothing was erased. Erase it when the run is over, or after /agent unwatch.`,
     );
   for (const run of runs) await trx.deleteFrom("runs").where("key", "=", run.key).execute();
   const outcome = `asked for at the shell by ${by}`;
@@ -246,9 +245,19 @@ type Look = {
   readonly seq: number;
   readonly revisions: ReadonlyMap<RunKey, number>;
   readonly holders: ReadonlySet<RunKey>;
+  /** For each run with a message for its channel, the runs whose requests this message may quote. */
+  readonly quoted: ReadonlyMap<RunKey, ReadonlySet<string>>;
 };
 
-const NOTHING_READ: Look = { seq: 0, revisions: new Map(), holders: new Set() };
+const NOTHING_READ: Look = { seq: 0, revisions: new Map(), holders: new Set(), quoted: new Map() };
+
+/** A message about requests of several runs is stored with its carrier, and quotes the beginning of each request without its digest. */
+function withCarriers({ holders, quoted }: Look): ReadonlySet<RunKey> {
+  const carriers = [...quoted]
+    .filter(([, runs]) => !runs.isDisjointFrom(holders))
+    .map(([carrier]) => carrier);
+  return holders.union(new Set(carriers));
+}
 
 /** Finds runs whose document contains the digest, and runs that an entry with this digest names. */
 async function lookForHolders(db: Reader, digest: string, before: Look): Promise<Look> {
@@ -257,18 +266,25 @@ async function lookForHolders(db: Reader, digest: string, before: Look): Promise
   const named = await entries.where(contains("entry", digest)).where("run", "is not", null).execute();
   const runs = await db.selectFrom("runs").select(["key", "revision"]).execute();
   const holders = new Set([...before.holders, ...named.flatMap(({ run }) => run ?? [])]);
+  const quoted = new Map(before.quoted);
   const saved = runs.filter(({ key, revision }) => before.revisions.get(key) !== revision);
   for (const batch of inBatches(saved.map(({ key }) => key))) {
     const here = db.selectFrom("runs").select("key").where("key", "in", batch);
     for (const { key } of await here.where(contains("doc", digest)).execute()) holders.add(key);
+    const quoting = await here.select("doc").where(contains("doc", '"asked":')).execute();
+    for (const { key, doc } of quoting) quoted.set(key, runsNamedIn(doc));
   }
-  return { seq, revisions: new Map(runs.map(({ key, revision }) => [key, revision])), holders };
+  return { seq, revisions: new Map(runs.map(({ key, revision }) => [key, revision])), holders, quoted };
 }
+
+/** Does not parse the document, because a damaged one may quote the text too. */
+const runsNamedIn = (doc: string) =>
+  new Set([...doc.matchAll(/"run":"([^"]+)"/g)].map(([, run = ""]) => run));
 
 type Reader = Pick<Database, "selectFrom">;
 
-const contains = (column: "doc" | "entry", digest: string) =>
-  sql<boolean>`replace(${sql.raw(column)}, ${digest}, '') <> ${sql.raw(column)}`;
+const contains = (column: "doc" | "entry", text: string) =>
+  sql<boolean>`replace(${sql.raw(column)}, ${text}, '') <> ${sql.raw(column)}`;
 
 /** Resolves to the runs that are still stored. */
 async function storedAmong(trx: Trx, keys: Iterable<RunKey>): Promise<{ key: RunKey; finished: 0 | 1 }[]> {

@@ -99,6 +99,8 @@ test("nothing is erased if an unfinished run gets the text while the command wai
     await appendAudit(trx, [anAuditEntry(open, { digest: DIGEST })], KEY);
     return { begun };
   });
-  expect(String(await redacting.begun)).toContain(`An unfinished run still needs this text (${open.key})`);
+  expect(String(await redacting.begun)).toContain(
+    `An unfinished run still holds this text or a part of it (${open.key})`,
+  );
   expect(await store.auditText(DIGEST)).toBe(TEXT);
 });
