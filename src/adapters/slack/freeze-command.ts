@@ -41,7 +41,7 @@ async function lift({ freeze, command }: Deps, by: Asker, rest: string): Promise
 
 function firstWord(text: string): { readonly word: string; readonly rest: string } {
   const [, first = "", rest = ""] = /^\s*(\S+)(?:\s+([^]*))?$/.exec(text) ?? [];
-  return { word: first.toLowerCase(), rest };
+  return { word: first.toLowerCase().replace(/[.,;:!]+$/, ""), rest };
 }
 
 const isKind = (word: string): word is FreezeKind => word === "here" || word === "everywhere";

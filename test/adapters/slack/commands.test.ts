@@ -241,5 +241,6 @@ test("a freeze that is lifted while another still holds is not reported as the e
   const first = await lifts("everywhere it is fixed");
   expect(first).toContain("Another freeze still holds here: <@U0ADMIN> froze <#C0OPS>");
   expect(first).not.toContain("Runs start again");
-  expect(await lifts("HERE")).toContain("Runs start again");
+  expect(await lifts("everywhere, it is fixed")).toContain("Nothing was lifted");
+  expect(await lifts("HERE: it is fixed")).toContain("Runs start again");
 });
