@@ -2,13 +2,13 @@
 // neither make nor change a decision. Nor can they restore one that was undone, unless an admin acknowledges the damage that this needs
 // (docs/audit.md names this risk).
 
-import { oneLine } from "../domain/text/excerpt.ts";
 import type { AuditEntry } from "../audit/entry.ts";
 import { earlierVotes } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
 import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import { type Run, runId } from "../domain/run.ts";
+import { oneLine } from "../domain/text/excerpt.ts";
 import type { AuditLog, Finding } from "../ports/store.ts";
 
 type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
@@ -41,8 +41,7 @@ async function findUnprovenStage(audit: AuditLookup, run: Run, approval: Approva
       ? disproveStage(proven.kept.entry, { run, approval, afterMs })
       : FAULT_WORDS[proven.fault];
     if (why === null) continue;
-    const where = whereOf(run, approval);
-    const words = `a stored escalation (${where}) is not confirmed by audit entry ${seq}, and the decision was not sent: ${why}`;
+    const words = `a stored escalation (${where(run, approval)}) is not confirmed by audit entry ${seq}, and the decision was not sent: ${why}`;
     return { id: `${run.key} ${approval.id} ${approval.version} stage ${afterMs}`, words, run: run.key };
   }
   return null;
@@ -107,10 +106,12 @@ const endsDecision = (outcome: string): boolean =>
   outcome.startsWith("void") || ["confirmed", "elsewhere", "unconfirmed"].includes(outcome);
 
 function voteFinding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
-  const where = whereOf(run, approval);
-  const words = `a stored decision (${where}) is not confirmed by the audit and was not sent: ${why}`;
+  const words = `a stored decision (${where(run, approval)}) is not confirmed by the audit and was not sent: ${why}`;
   return { id: `${run.key} ${approval.id} ${approval.version} decision ${entry}`, words, run: run.key };
 }
 
-/** The service chooses the id, and the words reach an operator's terminal. */
-const whereOf = (run: Run, { id }: Approval): string => `run ${run.key}, approval ${oneLine(id, 120)}`;
+/** The most characters of an id of the service, which may be almost any text. */
+const ID_CHARS = 120;
+
+const where = (run: Run, approval: Approval): string =>
+  `run ${run.key}, approval ${oneLine(approval.id, ID_CHARS)}`;

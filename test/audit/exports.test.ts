@@ -77,20 +77,20 @@ const rowOf = (entry: object): ChainedEntry => {
   };
 };
 
-describe("the CSV", () => {
-  const csv = async (entry: object): Promise<string> => {
-    const audit = {
-      rows: async function* () {
-        yield rowOf(entry);
-      },
-      textOf: () => Promise.resolve(null),
-    } as unknown as AuditFile;
-    const wanted = { from: 0, to: Infinity, format: "csv" } as Parameters<typeof exportEntries>[1];
-    const pieces: string[] = [];
-    for await (const piece of exportEntries(audit, wanted, () => Promise.resolve(null))) pieces.push(piece);
-    return pieces.join("");
-  };
+const csv = async (entry: object): Promise<string> => {
+  const audit = {
+    rows: async function* () {
+      yield rowOf(entry);
+    },
+    textOf: () => Promise.resolve(null),
+  } as unknown as AuditFile;
+  const wanted = { from: 0, to: Infinity, format: "csv" } as Parameters<typeof exportEntries>[1];
+  const pieces: string[] = [];
+  for await (const piece of exportEntries(audit, wanted, () => Promise.resolve(null))) pieces.push(piece);
+  return pieces.join("");
+};
 
+describe("the CSV", () => {
   /** It only says where the text of `digest` is. */
   const LEFT_OUT = new Set<string>(["textKept"]);
   const TIMES = new Set<string>(["at", "since", "until"]);
@@ -102,6 +102,13 @@ describe("the CSV", () => {
     const wanted = times?.map(clock) ?? leaves(value);
     for (const each of wanted) expect(text).toContain(each);
   });
+});
+
+test("the CSV shows control characters by their code points, except tabs and line breaks", async () => {
+  const entry = { ...EVERY, approval: "a\u001B[2J\u0000\u009B\u007F\rb", reason: "one\ttwo\nthree\r\nfour" };
+  const text = await csv(entry);
+  expect(text).toContain('"a⟨U+001B⟩[2J⟨U+0000⟩⟨U+009B⟩⟨U+007F⟩⟨U+000D⟩b"');
+  expect(text).toContain('"one\ttwo\nthree\r\nfour"');
 });
 
 describe("the event for AUDIT_SINK", () => {

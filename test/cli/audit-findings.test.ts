@@ -54,6 +54,20 @@ describe("changes outside the audit", () => {
   });
 });
 
+test("each finding is printed on one line, without control characters, whatever an entry says", async () => {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const outcome = "a stored decision (approval apr\u001B[2J\nIntact) is not confirmed";
+  await store.audit([{ ...anAuditEntry(aRun()), what: "tampering-found", outcome, findings: ["one"] }]);
+  await store.close();
+  const shown = "a stored decision (approval apr⟨U+001B⟩[2J Intact) is not confirmed";
+  const before = await audit("verify");
+  const done = await audit("acknowledge", await currentCode(), "--reason", "a test");
+  const after = await audit("verify");
+  expect(before.err).toContain(`TAMPERED: ${shown}`);
+  expect(done.out).toContain(`- ${shown}`);
+  expect(after.out).toContain(`Acknowledged by an admin: ${shown}`);
+});
+
 describe("acknowledge", () => {
   test.for([
     ["changed", 3, "update audit set entry = replace(entry, 'stored', 'other') where seq = 3"],

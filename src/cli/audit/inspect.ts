@@ -16,6 +16,7 @@ import { type ChainedEntry, headWords, type KnownHead } from "../../domain/audit
 import { type AuditVerdict, FAULT_WORDS, parsedEntry, verifyAudit } from "../../domain/audit/verify-chain.ts";
 import { plainJson } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
+import { numbered } from "../../domain/text/text.ts";
 import type { AuditCommand } from "./command-line.ts";
 
 export { type AuditFile, openAuditFile } from "../../adapters/store/audit-file.ts";
@@ -237,6 +238,9 @@ const asText = (value: string | Uint8Array): string =>
 /** Matches cells that a spreadsheet would run as a formula. Some spreadsheets fold the full-width signs too (OWASP, CSV Injection). */
 const FORMULA = /^[\s]*[=+\-@＝＋－＠\t\r|%]/u;
 
+/** Control characters that a terminal would obey. Tabs and line breaks stay, because they are part of honest texts. */
+const CONTROL = /(?!\t|\r?\n)\p{Cc}/gu;
+
 export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
   return `${cells.map((cell) => csvCell(cell)).join(",")}\r\n`;
 }
@@ -246,7 +250,7 @@ function csvCell(cell: string | number | null | undefined): string {
   if (typeof cell === "number") return String(cell);
   const text = asText(cell);
   const inert = FORMULA.test(text) ? `'${text}` : text;
-  return `"${inert.replaceAll("\0", "␀").replaceAll('"', '""')}"`;
+  return `"${inert.replace(CONTROL, numbered).replaceAll('"', '""')}"`;
 }
 
 /** More of a row that is no entry is in the export. */

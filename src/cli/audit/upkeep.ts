@@ -27,6 +27,7 @@ import {
 } from "../../adapters/store/database-copy.ts";
 import { unusable } from "../../adapters/store/faults.ts";
 import { refuseOtherSchema } from "../../adapters/store/schema.ts";
+import { oneLine } from "../../domain/text/excerpt.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { AuditCommand } from "./command-line.ts";
 import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
@@ -70,7 +71,7 @@ export async function acknowledgeFindings(
     if (!done.ok) throw new Error(refusalWords(done.error, integrity.state().code));
     return [
       "Acknowledged. Approvals are sent again once the bot starts.",
-      ...open.map(({ words }) => `- ${words}`),
+      ...open.map(({ words }) => `- ${printed(words)}`),
     ].join("\n");
   } finally {
     await store.release();
@@ -139,10 +140,14 @@ async function findingsIn(audit: AuditFile, key: AuditKey | null): Promise<Findi
 /** Returns an empty text if there is nothing to report. */
 function findingsWords({ open, acknowledged }: Findings): string {
   return [
-    ...open.map((finding) => `TAMPERED: ${finding}`),
-    ...acknowledged.map((finding) => `Acknowledged by an admin: ${finding}`),
+    ...open.map((finding) => `TAMPERED: ${printed(finding)}`),
+    ...acknowledged.map((finding) => `Acknowledged by an admin: ${printed(finding)}`),
   ].join("\n");
 }
+
+const FINDING_CHARS = 4_000;
+/** A finding may contain what someone wrote into the database. */
+const printed = (finding: string): string => oneLine(finding, FINDING_CHARS);
 
 /**
  * Returns the key that seals the rest of the database. Only the key that signs the newest entry does. Returns null if there is none yet, or

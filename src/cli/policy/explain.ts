@@ -216,8 +216,11 @@ function time(ms: number): string {
 
 // Says which rule applies to each approval of a run, and why the rules before it do not match.
 
+/** The most characters of an id of the service, which may be almost any text. */
+const ID_CHARS = 120;
+
 function explainRun(run: Run, policy: Policy, now: number): string[] {
-  const head = `${runId(run) ?? run.key}, requested by ${run.requester} in ${run.channel}`;
+  const head = `${oneLine(runId(run) ?? run.key, ID_CHARS)}, requested by ${run.requester} in ${run.channel}`;
   if (run.approvals.length === 0) return [`${head}, has not asked for an approval yet.`];
   return [head, ...run.approvals.flatMap((approval) => explainApproval(run, approval, policy, now))];
 }
@@ -232,7 +235,7 @@ function explainApproval(run: Run, approval: Approval, policy: Policy, now: numb
   const missing = approval.state.type === "pending" ? missingParts(approval, chosen) : [];
   const decided = approval.state.type === "decided" ? (approval.state.decision.policy ?? null) : null;
   return [
-    `${oneLine(approval.id, 120)} (${approval.state.type}): ${oneLine(action ?? "(no action)", 120)}`,
+    `${oneLine(approval.id, ID_CHARS)} (${approval.state.type}): ${oneLine(action ?? "(no action)", 120)}`,
     ...before.map((rule) =>
       match(rule.when) === "none"
         ? `   not ${rule.name}: ${conditionsOfKind(rule, facts, "none")} does not match`

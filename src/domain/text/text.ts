@@ -144,7 +144,8 @@ const SPACE =
 const OVERLAY = /[\u{334}-\u{338}\u{20D2}\u{20D3}\u{20D8}-\u{20DA}\u{20E5}\u{20E6}]|(?<=\p{M}{4})\p{M}/gu;
 const ASCII_ONLY = /^[\0-\x7F]*$/;
 
-function numbered(char: string): string {
+/** Writes a character as its code point: ⟨U+XXXX⟩. */
+export function numbered(char: string): string {
   return `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 

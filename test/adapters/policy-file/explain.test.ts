@@ -5,11 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { RunId } from "#src/domain/ids.ts";
+import { observe } from "#src/domain/observe.ts";
 import { runId } from "#src/domain/run.ts";
 import { explain } from "#src/cli/policy/explain.ts";
 import { openStore } from "#src/adapters/store/open.ts";
-import { listedRun } from "../../make/history.ts";
+import { aSnapshot, contextAt, listedRun } from "../../make/history.ts";
 import { policyFile } from "../../make/policy.ts";
+import { aWatchedRun } from "../../make/run.ts";
 
 const POLICY = `rules:
   - { name: elsewhere, when: { channel: C0OTHER, action: "drop *" }, approvers: { users: [U0BEN] } }
@@ -154,6 +157,21 @@ test("a stored run's approvals are listed with their rule, while a bot has the d
   expect(lines.join("\n")).toContain("not elsewhere: channel, action does not match");
   expect(lines.join("\n")).toContain("two applies: U0BEN, U0CAT may decide");
   expect(await explain("run_nobody_knows", undefined, env)).toMatchObject({ well: false });
+});
+
+test("ids of the service are shown on one line, without control characters", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-explain-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const url = `sqlite:${join(folder, "a.db")}`;
+  const store = await openStore({ url, owner: "bot" });
+  onTestFinished(() => store.close());
+  const id = RunId(`run\u001B[2J\n${"x".repeat(200)}`);
+  const watched = aWatchedRun(id);
+  await store.insert(observe(watched, aSnapshot(watched, ["apr\u001B[2J\nall is well"]), contextAt()), {});
+  const { lines } = await explain(id, policyFile(POLICY).path, { DATABASE_URL: url });
+  expect(lines.join("")).not.toMatch(/\p{Cc}/u);
+  expect(lines[0]).toMatch(/^run⟨U\+001B⟩\[2J x+… \(\d+ more\), requested by /);
+  expect(lines[1]).toMatch(/^apr⟨U\+001B⟩\[2J all is well \(pending\): /);
 });
 
 test("a policy that can't be used is reported with the lines of its faults", async () => {
