@@ -2,9 +2,9 @@
 // reached (`ReachedStage`); the current policy always says what a stage means.
 
 import { ageAt, type FollowUp, type ReachedStage } from "./follow-up.ts";
-import type { FollowUpRule, Stage } from "./policy/follow-up-rule.ts";
+import { type FollowUpRule, letInBy, type Stage } from "./policy/follow-up-rule.ts";
 import type { Rule } from "./policy/policy.ts";
-import { isOneOfParts, type NamedPeople, together } from "./policy/named-people.ts";
+import { isNobody, isOneOfParts, type NamedPeople } from "./policy/named-people.ts";
 
 type Followed = { readonly followUp?: FollowUp };
 
@@ -17,11 +17,8 @@ export function escalatedMs(approval: Followed): number {
 
 /** Returns the rule with the people of the stages that the request has reached. */
 export function withEscalation(rule: Rule, approval: Followed): Rule {
-  const upTo = escalatedMs(approval);
-  const people = rule.followUp.escalate.flatMap(({ afterMs, to }) =>
-    to !== null && afterMs <= upTo ? [to] : [],
-  );
-  return people.length === 0 ? rule : { ...rule, escalated: together(people) };
+  const escalated = letInBy(rule.followUp, escalatedMs(approval));
+  return isNobody(escalated) ? rule : { ...rule, escalated };
 }
 
 /**

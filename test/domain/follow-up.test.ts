@@ -111,6 +111,16 @@ describe("rules that escalate", () => {
     for (const rule of [a, b]) expect(isAsStrict({ ...a, followUp }, rule)).toBe(true);
   });
 
+  it("let in the same groups and channels as before when a third rule has their stage too", () => {
+    const to = { users: [], groups: [GroupId("S0ONCALL")], channels: [ChannelId("C0OPS")] };
+    const [a, b, c] = [1, 2, 3].map((n): Rule => {
+      const reason = { approve: n, deny: 1 };
+      return { ...escalating(`rule ${n}`, { afterMs: 15, to, call: null }), needs: 4 - n, reason };
+    });
+    if (a === undefined || b === undefined || c === undefined) throw new Error("three rules");
+    expect(combineStrictly([a, b, c]).followUp.escalate).toEqual([{ afterMs: 15, to, call: null }]);
+  });
+
   it("call the people of both rules where stages begin at the same time", () => {
     const dee = { ...stage(30, ["U0DEE"]), call: { ...NO_ONE, users: [UserId("U0FAY")] } };
     const { followUp } = combineStrictly([

@@ -7,8 +7,9 @@ import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { ruleFor } from "#src/domain/policy/choose-rule.ts";
 import { combineStrictly, isAsStrict } from "#src/domain/policy/combine-rules.ts";
+import { NO_FOLLOW_UP, type Stage } from "#src/domain/policy/follow-up-rule.ts";
 import type { Facts, Policy, Rule, When } from "#src/domain/policy/policy.ts";
-import { isNobody, type Principals } from "#src/domain/policy/named-people.ts";
+import { isNobody, type NamedPeople, type Principals } from "#src/domain/policy/named-people.ts";
 import { aPolicy, aRule } from "../make/policy.ts";
 import { CHANNEL, REQUESTER } from "../make/run.ts";
 
@@ -17,14 +18,15 @@ const ENVS = ["staging", "test", "prod", 5, true] as const;
 const ACTIONS = ["read logs", "deploy web", "drop table"] as const;
 
 const some = <Item>(...items: readonly Item[]) => fc.subarray([...items]);
-const principals: fc.Arbitrary<Principals> = fc.oneof(
-  fc.constant("anyone" as const),
-  fc.record({
-    users: some(UserId("U0ANA"), UserId("U0BEN")),
-    groups: some(GroupId("S0ONE"), GroupId("S0TWO")),
-    channels: some(ChannelId("C0OPS")),
-  }),
-);
+const people: fc.Arbitrary<NamedPeople> = fc.record({
+  users: some(UserId("U0ANA"), UserId("U0BEN")),
+  groups: some(GroupId("S0ONE"), GroupId("S0TWO")),
+  channels: some(ChannelId("C0OPS")),
+});
+const principals: fc.Arbitrary<Principals> = fc.oneof(fc.constant("anyone" as const), people);
+const escalate: fc.Arbitrary<readonly Stage[]> = fc
+  .array(fc.option(people), { maxLength: 2 })
+  .map((each) => each.map((to, at) => ({ afterMs: (at + 1) * 60_000, to, call: null })));
 const when: fc.Arbitrary<When> = fc
   .record({
     action: fc.option(fc.subarray([...ACTIONS, "deploy *", "*"], { minLength: 1 })),
@@ -54,6 +56,7 @@ const rule: fc.Arbitrary<Rule> = fc
     except: fc.constantFrom(null, { users: [UserId("U0BEN")], groups: [GroupId("S0TWO")], channels: [] }),
     denyReasons: fc.constantFrom([], ["No"], ["No", "Not now"]),
     friction: fc.record({ readFirst: fc.boolean(), word: fc.constantFrom(null, "yes", "no", "yes please") }),
+    followUp: escalate.map((stages) => ({ ...NO_FOLLOW_UP, escalate: stages })),
   })
   .map(({ approve, ...facts }) => aRule({ ...facts, reason: { approve, deny: 1 } }));
 const policy: fc.Arbitrary<Policy> = fc

@@ -1,7 +1,7 @@
 // Which of two rules is stricter, and what several rules together require.
 
 import type { UserId } from "../ids.ts";
-import { combineFollowUps } from "./follow-up-rule.ts";
+import { combineFollowUps, letInBy } from "./follow-up-rule.ts";
 import {
   combineParts,
   coversParts,
@@ -141,13 +141,12 @@ function mentionedByEither(a: Rule, b: Rule, approvers: Principals): Rule["menti
 const escalatesWithin = (a: Rule, b: Rule): boolean => stagesWithin(a, b, [b.approvers]);
 
 /**
- * Returns whether each stage of `a` lets in only people whom a stage of `b` lets in by that time, or who are among `others`. The approvers
+ * Returns whether each stage of `a` lets in only people whom the stages of `b` let in by that time, or who are among `others`. The approvers
  * of `b` may decide only if they see the channel of the run. The people of a stage need not see it.
  */
 function stagesWithin(a: Rule, b: Rule, others: readonly Principals[] = []): boolean {
   return a.followUp.escalate.every(({ to, afterMs }) => {
-    const reached = b.followUp.escalate.filter((stage) => stage.afterMs <= afterMs);
-    const allowed = [...others, ...reached.flatMap((stage) => (stage.to === null ? [] : [stage.to]))];
+    const allowed = [...others, letInBy(b.followUp, afterMs)];
     return to === null || allowed.some((people) => isWithin(to, people));
   });
 }

@@ -3,7 +3,7 @@
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isSameJson } from "../json.ts";
 import type { Hours } from "./hours.ts";
-import { NO_ONE, type NamedPeople, together, withoutNamed } from "./named-people.ts";
+import { isNobody, type NamedPeople, together, withoutNamed } from "./named-people.ts";
 
 export type FollowUpRule = {
   /** Null if there are no reminders. */
@@ -47,13 +47,23 @@ export const NO_FOLLOW_UP: FollowUpRule = {
 };
 
 /**
- * Combines the follow-ups of two rules. A person whom a stage of each rule lets in may decide once both stages have begun. All others are
- * only called. Of two times, the stricter one applies.
+ * Combines the follow-ups of two rules. A person may decide only once stages of both have let them in. Until then, a stage only calls them.
+ * Of two times, the stricter one applies.
  */
 export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule {
+  const byTime = Map.groupBy([...a.escalate, ...b.escalate], ({ afterMs }) => afterMs);
+  // Stages at the same time become one, because a request reaches them only once.
+  const stages = [...byTime].map(([afterMs, sameTime]): Stage => {
+    const named = together(
+      sameTime.flatMap(({ to, call }) => [to, call].filter((people) => people !== null)),
+    );
+    const notInBoth = together([a, b].map((rule) => withoutNamed(named, letInBy(rule, afterMs))));
+    const to = withoutNamed(named, notInBoth);
+    return { afterMs, to: nullIfNobody(to), call: nullIfNobody(withoutNamed(named, to)) };
+  });
   return {
     remind: sooner(a.remind, b.remind),
-    escalate: combineStages(a.escalate, b.escalate),
+    escalate: stages.toSorted((one, other) => one.afterMs - other.afterMs),
     claimMs: Math.min(a.claimMs, b.claimMs),
     questionMs: Math.min(a.questionMs, b.questionMs),
     warnMs: a.warnMs === null || b.warnMs === null ? (a.warnMs ?? b.warnMs) : Math.max(a.warnMs, b.warnMs),
@@ -64,27 +74,11 @@ export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule
   };
 }
 
-function combineStages(a: readonly Stage[], b: readonly Stage[]): readonly Stage[] {
-  const letIn = a.flatMap((one) =>
-    b.map((other) => ({ afterMs: Math.max(one.afterMs, other.afterMs), to: inBoth(one.to, other.to) })),
-  );
-  // Stages at the same time become one, because a request reaches them only once.
-  const byTime = Map.groupBy([...a, ...b], ({ afterMs }) => afterMs);
-  const stages = [...byTime].map(([afterMs, sameTime]): Stage => {
-    const to = together(letIn.filter((each) => each.afterMs === afterMs).map((each) => each.to));
-    const all = together(sameTime.flatMap(({ to, call }) => [to ?? NO_ONE, call ?? NO_ONE]));
-    return { afterMs, to: nullIfEmpty(to), call: nullIfEmpty(withoutNamed(all, to)) };
-  });
-  return stages.toSorted((one, other) => one.afterMs - other.afterMs);
-}
+/** Returns the people who may decide because of the stages up to this time. */
+export const letInBy = ({ escalate }: Pick<FollowUpRule, "escalate">, upToMs: number): NamedPeople =>
+  together(escalate.flatMap(({ afterMs, to }) => (to !== null && afterMs <= upToMs ? [to] : [])));
 
-/** By id. Groups and channels may share further people, but only Slack knows that. */
-function inBoth(a: NamedPeople | null, b: NamedPeople | null): NamedPeople {
-  return a === null || b === null ? NO_ONE : withoutNamed(a, withoutNamed(a, b));
-}
-
-const nullIfEmpty = (people: NamedPeople): NamedPeople | null =>
-  people.users.length + people.groups.length + people.channels.length === 0 ? null : people;
+const nullIfNobody = (people: NamedPeople): NamedPeople | null => (isNobody(people) ? null : people);
 
 function sooner(a: Reminders | null, b: Reminders | null): Reminders | null {
   if (a === null || b === null) return a ?? b;
