@@ -108,7 +108,7 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   // A rule that may not apply voids no vote.
   if (voids && judging.inDoubt.length > 0) return err({ type: "unverified", requester: run.requester });
   if (!approved.ok) return approved;
-  const kept = endClaimOf(approved.value, decision.by?.user);
+  const kept = endClaimOf(approved.value, by.user);
   return ok(withNotices(replaceApproval(run, kept), approval, kept, ctx));
 }
 

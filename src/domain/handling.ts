@@ -3,6 +3,7 @@
 // extend; question.ts has the questions to the requester.
 
 import { endsUnder } from "./applied-rule.ts";
+import { decidersOf } from "./approval-transitions.ts";
 import type { Approval } from "./approval.ts";
 import type { Refusal } from "./authorization.ts";
 import type { Context } from "./context.ts";
@@ -99,6 +100,7 @@ export function handOver(
   const refusal = refusalToHandOver(approval, from);
   if (refusal !== null) return err(refusal);
   if (from === to) return err({ type: "cannot-take-over", to, why: "claimer" });
+  if (decidersOf(approval).includes(to)) return err({ type: "cannot-take-over", to, why: "already-voted" });
   const until = monotonic + rule.followUp.claimMs;
   return ok(
     withFollowUp(approval, {
@@ -119,9 +121,16 @@ function withLapsedClaim(approval: Approval): Approval {
   return by === undefined ? approval : withFollowUp(withoutClaim(approval), { lapsed: { by } });
 }
 
-/** A person who has approved has nothing more to look at. Their claim would keep reminders from those who must still approve. */
-export const endClaimOf = (approval: Approval, user: UserId | undefined): Approval =>
-  claimOf(approval)?.by === user ? withoutClaim(approval) : approval;
+/** Ends the claim of a person who has approved, also one that has lapsed, so that the others are reminded. */
+export function endClaimOf(approval: Approval, user: UserId): Approval {
+  const { claim, lapsed, ...rest } = approval.followUp ?? {};
+  if (claim?.by !== user && lapsed?.by !== user) return approval;
+  const others = {
+    ...(claim === undefined || claim.by === user ? {} : { claim }),
+    ...(lapsed === undefined || lapsed.by === user ? {} : { lapsed }),
+  };
+  return { ...approval, followUp: { ...rest, ...others } };
+}
 
 function withoutClaim(approval: Approval): Approval {
   const { claim: _ended, ...rest }: FollowUp = approval.followUp ?? {};

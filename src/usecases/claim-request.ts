@@ -2,7 +2,6 @@
 // the time to decide.
 
 import type { Approval } from "../domain/approval.ts";
-import { decidersOf } from "../domain/approval-transitions.ts";
 import { type Person, type Refusal, refusalToDecide, unlessInDoubt } from "../domain/authorization.ts";
 import {
   claim,
@@ -170,7 +169,6 @@ function handItOver(
       : unlessInDoubt({ run, rule, inDoubt }, (each) => refusalToDecide(taker, run, each));
   const refusal = to === from ? null : mayNot();
   if (refusal !== null) return err({ type: "cannot-take-over", to, why: refusal.type });
-  if (decidersOf(approval).includes(to)) return err({ type: "cannot-take-over", to, why: "already-voted" });
   // The thread tells the taker. An escalation stage may let in people who do not see it.
   if (!("type" in taker) && !taker.seesChannel)
     return err({ type: "cannot-take-over", to, why: "not-in-channel" });

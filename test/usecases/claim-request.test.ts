@@ -56,24 +56,6 @@ describe("a claim", () => {
     expect(await entries(bench)).toEqual([`claimed ${APPROVER}`]);
   });
 
-  test("ends when its person approves, who can then neither claim it again nor take it over", async () => {
-    const bench = await createBench();
-    bench.policy = aPolicy({ needs: 2 });
-    const card = await bench.withCard();
-    await bench.flow.claimRequest.claim(card.click);
-    const opened = await bench.flow.openForm.open(card.click, "approve");
-    if (!opened.ok) throw new Error(opened.error.refusal.type);
-    expect((await bench.flow.submitDecision(who(APPROVER), opened.value.ticket.nonce, "go")).ok).toBe(true);
-    expect(claimOf(await first(bench, card))).toBeNull();
-    await bench.clock.pass(1_000);
-    const { click } = clickOn(await bench.run(card.id));
-    expect(refusalOf(await bench.flow.claimRequest.claim(click))).toBe("already-voted");
-    await bench.flow.claimRequest.claim(by(click, CLEO));
-    const form = await withForm(bench, by(click, CLEO), "hand-over");
-    const handed = await bench.flow.claimRequest.handOver(who(CLEO), form, APPROVER);
-    expect(handed).toMatchObject({ error: { refusal: { type: "cannot-take-over", why: "already-voted" } } });
-  });
-
   test("is not handed over to a person of a stage who does not see the channel, because the thread cannot tell them", async () => {
     const bench = await createBench();
     const dan = { users: [DAN], groups: [], channels: [] };
@@ -146,6 +128,79 @@ describe("a claim", () => {
     bench.agents.pending.set(card.id, [{ id: card.approval, content: { action: "something else" } }]);
     await bench.clock.pass(20_000);
     expect((await first(bench, card)).followUp).toBeUndefined();
+  });
+});
+
+describe("a claim, if the rule needs two approvals,", () => {
+  const REMIND = { ...NO_FOLLOW_UP, remind: { afterMs: 10 * MINUTE, doubles: false, atMost: 3 } };
+  const TWO = aPolicy({ needs: 2, followUp: REMIND });
+
+  async function approve(bench: Bench, click: Click): Promise<void> {
+    const opened = await bench.flow.openForm.open(click, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    expect(await bench.flow.submitDecision(who(click.user), opened.value.ticket.nonce, "")).toMatchObject({
+      ok: true,
+    });
+  }
+
+  test("ends with the approval of its owner, and the others are reminded on time", async () => {
+    const bench = await createBench();
+    bench.policy = TWO;
+    const card = await bench.withCard();
+    await bench.flow.claimRequest.claim(card.click);
+    await approve(bench, card.click);
+    expect(claimOf(await first(bench, card))).toBeNull();
+    await bench.clock.pass(11 * MINUTE);
+    expect((await first(bench, card)).calls).toMatchObject([{ says: "waits" }]);
+  });
+
+  test("that has lapsed directs no reminder to its owner once they have approved", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ needs: 2, followUp: { ...REMIND, claimMs: MINUTE } });
+    const card = await bench.withCard();
+    await bench.flow.claimRequest.claim(card.click);
+    await bench.clock.pass(2 * MINUTE);
+    expect((await first(bench, card)).followUp?.lapsed).toEqual({ by: APPROVER });
+    await approve(bench, card.click);
+    await bench.clock.pass(9 * MINUTE);
+    const { calls = [] } = await first(bench, card);
+    expect(calls.map(({ says, first: only }) => [says, only])).toEqual([["waits", undefined]]);
+  });
+
+  test("outlives the approval of another person", async () => {
+    const bench = await createBench();
+    bench.policy = TWO;
+    const card = await bench.withCard();
+    await bench.flow.claimRequest.claim(card.click);
+    await approve(bench, by(card.click, CLEO));
+    expect(claimOf(await first(bench, card))).toMatchObject({ by: APPROVER });
+  });
+
+  test("is not for a person who has approved, neither by a press nor by a hand-over", async () => {
+    const bench = await createBench();
+    bench.policy = TWO;
+    const card = await bench.withCard();
+    await approve(bench, by(card.click, CLEO));
+    expect(refusalOf(await bench.flow.claimRequest.claim(by(card.click, CLEO)))).toBe("already-voted");
+    await bench.flow.claimRequest.claim(card.click);
+    const form = await withForm(bench, card.click, "hand-over");
+    expect(await bench.flow.claimRequest.handOver(who(APPROVER), form, CLEO)).toMatchObject({
+      error: { refusal: { type: "cannot-take-over", why: "already-voted" } },
+    });
+    expect(claimOf(await first(bench, card))).toMatchObject({ by: APPROVER });
+  });
+
+  test("that was handed over ends with the taker's approval, and the form counts once even then", async () => {
+    const bench = await createBench();
+    bench.policy = TWO;
+    const card = await bench.withCard();
+    await bench.flow.claimRequest.claim(card.click);
+    const form = await withForm(bench, card.click, "hand-over");
+    const handOver = () => bench.flow.claimRequest.handOver(who(APPROVER), form, CLEO);
+    expect(await handOver()).toMatchObject({ ok: true });
+    await approve(bench, by(card.click, CLEO));
+    expect(await handOver()).toMatchObject({ ok: true });
+    expect(claimOf(await first(bench, card))).toBeNull();
   });
 });
 
