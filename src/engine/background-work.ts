@@ -4,7 +4,7 @@
 import TinyQueue from "tinyqueue";
 import type { EventLog } from "../ports.ts";
 import { type Alarm, type Clock, createAlarm, createAlarms, endedWithin } from "./clock.ts";
-import { createQuietWarnings } from "./logging.ts";
+import { createQuietErrors } from "./logging.ts";
 
 export type DueWork = {
   readonly ask: () => void;
@@ -100,7 +100,7 @@ export function createBackgroundLoop(deps: Deps, options: LoopOptions): Backgrou
 
 /** Counts and logs the failed passes in a row. */
 function createFailures({ clock, log }: Deps, { failure, retryMs: [first, longest] }: LoopOptions) {
-  const logQuietly = createQuietWarnings({ log: { warn: log.error, debug: log.debug }, clock });
+  const logQuietly = createQuietErrors({ log, clock });
   let count = 0;
   return {
     areOngoing: () => count > 0,

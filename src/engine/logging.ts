@@ -39,13 +39,24 @@ export function createQuietWarnings({
   };
 }
 
-/** Failures of the store with the same code share one line a minute, because every run that is due meets them. Logs all others. */
-export function createRunFailureLog({ log, clock }: Pick<Deps, "log" | "clock">) {
+/** The same for errors. */
+export function createQuietErrors({
+  log,
+  clock,
+}: {
+  readonly log: Pick<EventLog, "error" | "debug">;
+  readonly clock: Pick<Clock, "monotonic">;
+}): WarnQuietly {
   const asErrors: Pick<EventLog, "warn" | "debug"> = {
     warn: (fields, message) => log.error(fields, message),
     debug: (fields, message) => log.debug(fields, message),
   };
-  const logQuietly = createQuietWarnings({ log: asErrors, clock });
+  return createQuietWarnings({ log: asErrors, clock });
+}
+
+/** Failures of the store with the same code share one line a minute, because every run that is due meets them. Logs all others. */
+export function createRunFailureLog({ log, clock }: Pick<Deps, "log" | "clock">) {
+  const logQuietly = createQuietErrors({ log, clock });
   return (run: RunKey, error: unknown, message: string): void => {
     if (error instanceof PortError) logQuietly(error.code, { run, error }, message);
     else log.error({ run, error }, message);
