@@ -41,7 +41,7 @@ export const shownQuestion = (approval: Approval): Question | null =>
   openQuestions(approval).at(-1) ?? questionsOf(approval).at(-1) ?? null;
 
 /** Returns whether a message of the thread asks a question that no longer exists, because its request has changed. */
-export const hasOverQuestion = (run: Pick<Run, "approvals" | "posts">): boolean =>
+export const hasOutdatedQuestion = (run: Pick<Run, "approvals" | "posts">): boolean =>
   Object.entries(run.posts).some(
     ([slot, post]) => isQuestionSlot(slot) && post?.type === "up" && findQuestion(run, slot) === null,
   );

@@ -13,8 +13,8 @@ import { needsFile } from "./text/request-text.ts";
 //
 // Only one message at a time holds the buttons of an approval: a card is wanted only once the digest no longer shows its line.
 //
-// Once a digest may be in Slack, no approval is added to it. Slack notifies nobody of an update, so the approvers of a new line would never
-// hear of it.
+// A digest gets no new lines once it is posted, or may be. Slack does not notify people when a message is edited, so the approvers of a new
+// line would not learn of it.
 
 // These limits are our choice. Eight cards are posted within about five seconds, because Slack takes four at once.
 

@@ -80,7 +80,7 @@ function withTimeLimit({ auditSink, clock }: StreamDeps): AuditSink {
 }
 
 const hangs = (): PortError =>
-  new PortError("AUDIT_SINK: it has taken nothing, and has not failed either", {
+  new PortError("AUDIT_SINK: a write of the audit's entries has neither ended nor failed", {
     applied: "maybe",
     retry: "later",
     code: "hangs",

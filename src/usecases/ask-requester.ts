@@ -4,7 +4,7 @@ import type { Approval } from "../domain/approval.ts";
 import {
   answer,
   ask,
-  hasOverQuestion,
+  hasOutdatedQuestion,
   openQuestions,
   questionSlot,
   questionsOf,
@@ -219,7 +219,7 @@ async function answerInThread(
   const candidates = [sameMessage, open, notOpen].find(({ length }) => length > 0) ?? [];
   const [found] = candidates;
   // A request that changed has lost its questions. An answer to one of them must not become a task either.
-  if (found === undefined) return hasOverQuestion(run) ? "changed" : null;
+  if (found === undefined) return hasOutdatedQuestion(run) ? "changed" : null;
   if (candidates.length > 1) return "several";
   const { request, id, version } = found.approval;
   const handling = { run, approval: id, version, saw: request, was: null, step: "answer" } as const;

@@ -210,7 +210,7 @@ export const QUESTION_OVER = textAnswer(
 );
 export const REQUEST_CHANGED = textAnswer(
   "answer:question-of-changed-request",
-  "The request that you were asked about has changed, so the question is over. Your message was not recorded as an answer, and no run was started. To start a run, write outside this thread.",
+  "The request that you were asked about has changed, so the question no longer applies. Your message was not recorded as an answer, and no run was started. To start a run, write outside this thread.",
 );
 export const ANSWER_NOT_RECORDED = textAnswer(
   "answer:answer-not-recorded",

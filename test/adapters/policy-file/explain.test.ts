@@ -143,12 +143,17 @@ The audit channel gets a look back at the week on fri at 16:00 (Europe/Berlin).
 `);
 });
 
-test("a stored run's approvals are listed with their rule, while a bot has the database open", async () => {
+async function storeInFile() {
   const folder = mkdtempSync(join(tmpdir(), "countersign-explain-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const url = `sqlite:${join(folder, "a.db")}`;
   const store = await openStore({ url, owner: "bot" });
   onTestFinished(() => store.close());
+  return { url, store };
+}
+
+test("a stored run's approvals are listed with their rule, while a bot has the database open", async () => {
+  const { url, store } = await storeInFile();
   const run = listedRun("apr_1");
   await store.insert(run, {});
   const env = { DATABASE_URL: url, POLICY_FILE: policyFile(POLICY).path };
@@ -160,11 +165,7 @@ test("a stored run's approvals are listed with their rule, while a bot has the d
 });
 
 test("ids of the service are shown on one line, without control characters", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "countersign-explain-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const url = `sqlite:${join(folder, "a.db")}`;
-  const store = await openStore({ url, owner: "bot" });
-  onTestFinished(() => store.close());
+  const { url, store } = await storeInFile();
   const id = RunId(`run\u001B[2J\n${"x".repeat(200)}`);
   const watched = aWatchedRun(id);
   await store.insert(observe(watched, aSnapshot(watched, ["apr\u001B[2J\nall is well"]), contextAt()), {});

@@ -47,7 +47,7 @@ const UNVERIFIED = {
   run: null,
   refusal: { type: "unverified", requester: REQUESTER },
 } as const;
-const CHANGED = { request: null, run: null, refusal: { type: "unknown" } } as const;
+const UNKNOWN = { request: null, run: null, refusal: { type: "unknown" } } as const;
 
 test.each([
   [
@@ -57,7 +57,7 @@ test.each([
     "errors",
   ],
   ["shows the results if a part is recorded", { approve: 1 }, [UNVERIFIED], "update"],
-  ["shows the results if something else is refused", { approve: 0 }, [UNVERIFIED, CHANGED], "update"],
+  ["shows the results if something else is refused", { approve: 0 }, [UNVERIFIED, UNKNOWN], "update"],
 ] as const)("a form with several requests %s", async (_what, { approve }, refusals, answer) => {
   const deps = {
     team: TEAM,

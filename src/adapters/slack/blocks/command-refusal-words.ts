@@ -153,13 +153,15 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
 
 function severalFreezesWords(freezes: readonly Freeze[], command: string): string {
   const list = freezes.map((freeze) => `🧊 ${freezeWords(freeze)}.`).join("\n");
-  return `Nothing was lifted, because several freezes hold here:\n${list}\n\`${command} freeze lift here\` and a reason lifts the one of this channel, \`${command} freeze lift everywhere\` the one of every channel.`;
+  return `Nothing was lifted, because several freezes hold here:\n${list}\nTo lift the one of this channel, type \`${command} freeze lift here\` and a reason. For the one of every channel, type \`${command} freeze lift everywhere\` and a reason.`;
 }
 
 function otherFreezeWords(freeze: Freeze, command: string): string {
-  const [named, holds] =
-    freeze.channel === null ? ["this channel alone", "everywhere"] : ["every channel", "here"];
-  return `Nothing was lifted: no freeze of ${named} is in force. Another freeze holds here: ${freezeWords(freeze)}. \`${command} freeze lift ${holds}\` and a reason lifts it.`;
+  const [missing, which] =
+    freeze.channel === null
+      ? ["this channel has no freeze of its own", "everywhere"]
+      : ["no freeze of every channel is in force", "here"];
+  return `Nothing was lifted: ${missing}. Another freeze holds here: ${freezeWords(freeze)}. To lift it, type \`${command} freeze lift ${which}\` and a reason.`;
 }
 
 /** The words for an error beside a field. Slack draws no markup there, so no one is mentioned. */
