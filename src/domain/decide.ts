@@ -59,17 +59,18 @@ export type Submission = {
   readonly voters?: readonly Person[];
 };
 
-/** Returns whether a person submits the same decision again: the answer to their form was lost, or they pressed twice. */
-function isSameDecision(decision: Decision, { verdict, reason, digest, by }: Submission): boolean {
-  const isSameContent =
-    decision.verdict === verdict && decision.reason === reason && decision.digest === digest;
-  return isSameContent && decision.by?.user === by.user && decision.by.team === by.team;
-}
+type Content = Pick<Submission, "verdict" | "reason" | "digest"> & {
+  readonly by: Pick<Person, "team" | "user">;
+};
 
-function isRecorded({ state, votes }: Approval, submission: Submission): boolean {
-  if (state.type !== "decided") return votes.some((vote) => isSameDecision(vote, submission));
-  if (!isInForce(state.delivery)) return false;
-  return allVotes(state.decision).some((vote) => isSameDecision(vote, submission));
+/** Returns whether a person submits a stored decision again: the answer to their form was lost, or they pressed twice. */
+export function isRecorded({ state, votes }: Approval, { by, ...content }: Content): boolean {
+  const isSame = (stored: Decision): boolean =>
+    (["verdict", "reason", "digest"] as const).every((field) => stored[field] === content[field]) &&
+    stored.by?.user === by.user &&
+    stored.by.team === by.team;
+  if (state.type !== "decided") return votes.some(isSame);
+  return isInForce(state.delivery) && allVotes(state.decision).some(isSame);
 }
 
 /**

@@ -5,7 +5,7 @@ import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/e
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
-import { decide, type Submission, undo } from "../domain/decide.ts";
+import { decide, isRecorded, type Submission, undo } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, TeamId, UserId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
@@ -76,9 +76,23 @@ async function submit(
     lookUpVoters(deps, run, ticket),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
-  if ("type" in person)
+  if ("type" in person) {
+    const newest = (await deps.store.load(ticket.run))?.run ?? run;
+    if (isRepeated(newest, ticket, by, reason)) return ok({ run: newest, approval });
     return refused(deps, { refusal: person, run, policy }, by, { ...attempt, approval, saw });
+  }
   return commit(deps, ticket, { person, ...typed, fetched, voters, requesterGroups });
+}
+
+/** Returns whether the decision of this form is stored already. Then Slack need not say again who the person is. */
+export function isRepeated(
+  run: Run,
+  { approval, verdict, saw }: FormTicket,
+  by: Pick<Person, "team" | "user">,
+  reason: string,
+): boolean {
+  const found = findApproval(run, approval);
+  return found !== null && isRecorded(found, { verdict, reason, digest: saw.digest, by });
 }
 
 /**

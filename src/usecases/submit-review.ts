@@ -20,6 +20,7 @@ import {
   entryOf,
   fetchBriefly,
   formOf,
+  isRepeated,
   membershipsAndRule,
   submissionOf,
   type Submitted,
@@ -235,9 +236,11 @@ function applyChoices(
   const audit: AuditEntry[] = [];
   const lines = facts.map(({ chosen, person, voters }): Line => {
     const { ticket, reason } = chosen;
-    const result: Result<Run, Refusal> =
+    const unverified = (refusal: Refusal): Result<Run, Refusal> =>
+      isRepeated(newest, ticket, by, reason) ? ok(newest) : err(refusal);
+    const result =
       "type" in person
-        ? err(person)
+        ? unverified(person)
         : decide(newest, submissionOf(ticket, { person, reason, word: "", voters }), ctx);
     const isNew = !result.ok || result.value !== newest;
     const { policy } = membershipsAndRule(deps, newest, ticket);

@@ -154,6 +154,18 @@ describe("a submitted modal", () => {
     expect(await bench.flow.submitDecision(BY, nonce, "")).toMatchObject({ ok: true });
   });
 
+  test("that repeats a recorded decision succeeds while Slack does not say who submits", async () => {
+    const bench = await createBench();
+    const { nonce } = await opened(bench);
+    expect(await bench.flow.submitDecision(BY, nonce, "fine")).toMatchObject({ ok: true });
+    await bench.clock.pass(SUBMIT_AGE_MS * 2);
+    bench.people.before = () => Promise.reject(failure("timeout"));
+    expect(await bench.flow.submitDecision(BY, nonce, "fine")).toMatchObject({ ok: true });
+    const other = await bench.flow.submitDecision(BY, nonce, "another reason");
+    expect(other).toMatchObject({ ok: false, error: { refusal: { type: "unverified" } } });
+    expect(bench.agents.resolved).toHaveLength(1);
+  });
+
   test("shows what changed while it was open, and sends nothing", async () => {
     const bench = await createBench();
     const { id, nonce } = await opened(bench);
