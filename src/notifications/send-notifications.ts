@@ -24,7 +24,7 @@ import {
 } from "../ports/notification.ts";
 import { factsOf, factsToSend, reportIfForged, type NotificationWriterDeps } from "./from-audit.ts";
 import { type PictureDeps, postWithPicture } from "./announce-look-back.ts";
-import { NOT_IN_CHANNEL, refuseIfHidden } from "./requester-sees.ts";
+import { refuseIfHidden, REQUESTER_NOT_SHOWN } from "./requester-sees.ts";
 
 export type SendDeps = NotificationWriterDeps &
   PictureDeps & {
@@ -98,10 +98,10 @@ async function saveOutcome(
   await store.saveNotification({ ...notification, post }, !done && !gaveUp);
   if (outcome.type === "later" || outcome.type === "unsure")
     warnOfFailure(deps, { ...notification, post }, outcome);
-  else if (outcome.type === "refused" && outcome.code === NOT_IN_CHANNEL)
+  else if (outcome.type === "refused" && outcome.code === REQUESTER_NOT_SHOWN)
     deps.log.info(
       { entry: notification.entry },
-      "a requester is not notified, because they do not see the channel",
+      "a requester is not notified, because Slack does not say that they see the channel",
     );
   else if (act !== "sweep") logNotification(deps, notification, post);
 }

@@ -33,4 +33,5 @@ test("an alert that is always refused is given up, also after an outage", async 
   const { bench } = await refusedAfterOutage();
   await bench.clock.pass((REFUSED_TRIES + 2) * REFUSED_RETRY_MS);
   expect(await bench.store.notifications(100)).toEqual([]);
+  expect(bench.errors).toContain("Slack refused a notification");
 });

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Person } from "#src/domain/authorization.ts";
+import { REFUSED_RETRY_MS } from "#src/domain/posted-message.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { decided, sent } from "../make/receipts.ts";
 import { REQUESTER } from "../make/run.ts";
@@ -45,4 +46,20 @@ test("while Slack does not say whether the requester sees the channel, the messa
   isSilent = false;
   await bench.clock.pass(300_000);
   expect(sent(bench, "answered")).toHaveLength(1);
+});
+
+test("a requester is told once Slack shows the channel to the app again, and the wait is no error", async () => {
+  const bench = await createBench();
+  await decided(bench);
+  let isHidden = true;
+  sayOfRequester(bench, (person) => {
+    if (isHidden) throw failure("channel_not_found", { retry: "never" });
+    return person;
+  });
+  await bench.clock.pass(60_000);
+  expect(sent(bench, "answered")).toEqual([]);
+  isHidden = false;
+  await bench.clock.pass(REFUSED_RETRY_MS + 60_000);
+  expect(sent(bench, "answered")).toHaveLength(1);
+  expect(bench.errors).toEqual([]);
 });
