@@ -26,6 +26,8 @@ export type PastRequest = KeyedRequest & {
   readonly policy: PastPolicy;
   /** The rule that an entry names. Null if no entry does. */
   readonly rule: string | null;
+  /** The age (ms) of the newest stage that this request has reached. Stages up to this age count. 0 if it has reached none. */
+  readonly escalatedMs: number;
   /** The newest decision that was sent. */
   readonly sent: SentDecision | null;
 };
@@ -49,23 +51,30 @@ export type PastRequests = {
 export function gatherRequests(from: number): PastRequests {
   const requests = new Map<string, PastRequest>();
   const tasks = new Map<RunKey, string>();
+  const stages = new Map<string, Pick<KeptEntry["entry"], "digest"> & { readonly stageMs: number }>();
   let policy: PastPolicy = null;
   let counted = 0;
   return {
     add({ seq, entry }) {
-      const { what, at, run, approval, digest, times = 0 } = entry;
+      const { what, at, run, approval, digest, times = 0, stageMs = 0 } = entry;
       if (what === "policy-loaded") policy = digest === null ? "built-in" : { digest };
       if (what === "coalesced" && at >= from) counted += times;
       if (run !== null && approval === null && isTask(entry) && digest !== null) tasks.set(run, digest);
-      if (run === null || approval === null || !SAW_IT.has(what)) return;
+      if (run === null || approval === null) return;
       const key = JSON.stringify([run, approval]);
+      if (what === "escalated") stages.set(key, { digest, stageMs });
+      if (!SAW_IT.has(what)) return;
       const next = withEntry(requests.get(key) ?? null, { seq, entry, policy });
       if (next !== null) requests.set(key, next);
     },
     all: () =>
-      [...requests.values()]
-        .filter(({ at }) => at >= from)
-        .map((each) => ({ ...each, task: tasks.get(each.run) ?? null })),
+      [...requests]
+        .filter(([, { at }]) => at >= from)
+        .map(([key, each]) => {
+          const stage = stages.get(key);
+          const escalatedMs = stage?.digest === each.digest ? stage.stageMs : 0;
+          return { ...each, escalatedMs, task: tasks.get(each.run) ?? null };
+        }),
     counted: () => counted,
   };
 }
@@ -93,6 +102,7 @@ function withEntry(known: PastRequest | null, { seq, entry, policy }: Seen): Pas
     requester: requester.user,
     digest: digest ?? known?.digest ?? null,
     task: null,
+    escalatedMs: 0,
     at,
     seq,
     policy,

@@ -1,7 +1,9 @@
 // Replays past requests under a different policy: the evaluator for live requests judges the facts in the audit. The audit lacks some
-// facts: erased texts, fields that the policy of that time called volatile, and the members of groups.
+// facts: erased texts, fields that the policy of that time called volatile, and the members of groups. The people of a stage count if the
+// audit says that the request reached a stage at this age or later.
 
 import type { KeyedRequest, PastPolicy, PastRequest } from "./past-requests.ts";
+import { withStages } from "../domain/escalation.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
 import { isList, parseJson } from "../domain/json.ts";
 import { actionIn } from "../domain/listed-item.ts";
@@ -15,6 +17,7 @@ import {
   isInAll,
   listsOf,
   type NamedPeople,
+  NO_ONE,
   type Principals,
 } from "../domain/policy/named-people.ts";
 import { requesterGroupsOf, setsOfRule } from "../domain/rule-facts.ts";
@@ -35,7 +38,7 @@ export type People = {
   mayApprove(user: string): Promise<boolean | null>;
 };
 
-export type WhyNotJudged = "no-text" | "no-task" | "volatile";
+export type WhyNotJudged = "no-text" | "no-task" | "volatile" | "no-group";
 
 export type Replayed =
   | { readonly request: PastRequest; readonly judged: false; readonly why: WhyNotJudged }
@@ -59,12 +62,13 @@ export async function replay(request: PastRequest, policy: Policy, tools: Replay
   const was = await tools.policyOf(request.policy);
   const facts = await factsOf(request, policy, was, tools);
   if (typeof facts === "string") return { request, judged: false, why: facts };
-  const after = ruleFor(policy, facts);
+  const policies = was === null ? [policy] : [policy, was];
+  if (!policies.every((each) => isRuleKnown(each, facts))) return { request, judged: false, why: "no-group" };
+  const after = withStages(ruleFor(policy, facts), request.escalatedMs);
   const before = was === null ? null : ruleFor(was, facts);
   const approvable = await canBeApproved(after, request, tools.people);
   const { lacks, isSure } = await shortfall(after, request, tools.people);
-  const sure = isSure && isRuleKnown(policy, facts);
-  return { request, judged: true, before, after, action: facts.action, approvable, lacks, isSure: sure };
+  return { request, judged: true, before, after, action: facts.action, approvable, lacks, isSure };
 }
 
 /** Returns false if the rule depends on whether the requester is in a group whose members are unknown. */
@@ -121,24 +125,34 @@ async function canBeApproved(
   { requester }: KeyedRequest,
   people: People,
 ): Promise<Judgement["approvable"]> {
-  const { approvers, needs, selfApproval, except } = rule;
+  const { approvers, needs, selfApproval, except, escalated = NO_ONE } = rule;
   const members = await membersOfSets(rule, people);
   const isIn = isInBy(members);
-  const [first, ...others] = listsOf(approvers);
-  if (first === undefined) return "enough";
+  if (approvers === "anyone") return "enough";
   const membersOfEach = (list: Principals) =>
     groupsAndChannelsOf(list).map((set) => members.get(set) ?? null);
-  const named = new Set<string>([...first.users, ...membersOfEach(first).flatMap((each) => each ?? [])]);
+  const named = new Set<string>(
+    [approvers, escalated].flatMap((list) => [
+      ...list.users,
+      ...membersOfEach(list).flatMap((each) => each ?? []),
+    ]),
+  );
   if (!selfApproval) named.delete(requester);
   const listed = [...named].filter(
-    (user) =>
-      (except === null || isIn(user, except) !== true) && others.every((list) => isIn(user, list) === true),
+    (user) => (except === null || isIn(user, except) !== true) && isAmong(user, rule, isIn) === true,
   );
   const may = await Promise.all(listed.map((user) => people.mayApprove(user)));
   const able = listed.filter((_user, index) => may[index] !== false);
   const { seated } = assignParts(able, rule, (user, part) => isIn(user, part) !== false);
   if (seated.length >= needs) return "enough";
-  return membersOfEach(approvers).includes(null) ? "unknown" : "too-few";
+  return [approvers, escalated].flatMap(membersOfEach).includes(null) ? "unknown" : "too-few";
+}
+
+/** Returns whether the rule or one of its stages names the person. Null if it is unknown. */
+function isAmong(user: string, { approvers, escalated = NO_ONE }: Rule, isIn: IsIn): boolean | null {
+  const answers = [isInAll(listsOf(approvers).map((list) => isIn(user, list))), isIn(user, escalated)];
+  if (answers.includes(true)) return true;
+  return answers.includes(null) ? null : false;
 }
 
 async function shortfall(
@@ -150,7 +164,7 @@ async function shortfall(
   const { approvals } = sent;
   const users = [...new Set(approvals.map(({ user }) => user))];
   const isIn = isInBy(await membersOfSets(rule, people));
-  const among = users.map((user) => isInAll(listsOf(rule.approvers).map((list) => isIn(user, list))));
+  const among = users.map((user) => isAmong(user, rule, isIn));
   const excepted = users.map((user) => rule.except !== null && isIn(user, rule.except));
   const seats = (isUnknownIn: boolean): number =>
     assignParts(users, rule, (user, part) => isIn(user, part) ?? isUnknownIn).seated.length;
@@ -175,9 +189,11 @@ async function membersOfSets(rule: Rule, people: People): Promise<Members> {
 }
 
 /** Returns null if it is unknown. */
+type IsIn = (user: string, named: NamedPeople) => boolean | null;
+
 const isInBy =
-  (members: Members) =>
-  (user: string, { users, groups, channels }: NamedPeople): boolean | null => {
+  (members: Members): IsIn =>
+  (user, { users, groups, channels }) => {
     const lists = [...groups, ...channels].map((set) => members.get(set) ?? null);
     if (users.some((each) => each === user) || lists.some((list) => list?.includes(user) === true))
       return true;

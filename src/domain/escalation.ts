@@ -16,8 +16,12 @@ export function escalatedMs(approval: Followed): number {
 }
 
 /** Returns the rule with the people of the stages that the request has reached. */
-export function withEscalation(rule: Rule, approval: Followed): Rule {
-  const escalated = letInBy(rule.followUp, escalatedMs(approval));
+export const withEscalation = (rule: Rule, approval: Followed): Rule =>
+  withStages(rule, escalatedMs(approval));
+
+/** Returns the rule with the people of its stages up to this age (ms). */
+export function withStages(rule: Rule, upToMs: number): Rule {
+  const escalated = letInBy(rule.followUp, upToMs);
   return isNobody(escalated) ? rule : { ...rule, escalated };
 }
 

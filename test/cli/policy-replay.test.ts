@@ -131,9 +131,47 @@ test("compares numbers to choose the rule, and reports a doubt if a group of the
     "  - { name: everything, approvers: { users: [U0BEN] } }\n";
   const { out } = await replayed(numbers(""));
   expect(out).toContain("Of 2 requests, 1 would fall under another rule");
-  expect(out).not.toContain("it is unknown who is in the groups");
+  expect(out).not.toContain(": not judged");
   const grouped = await replayed(numbers("requester: { groups: [S0TEAM] },"));
-  expect(grouped.out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
+  expect(grouped.out).toContain("1 request: not judged, because Slack did not say whether");
+});
+
+test("a person whom a reached stage let in may approve, unless the request has changed since", async () => {
+  const run = aRun();
+  const [content, changed] = [{ action: "deploy it" }, { action: "drop it" }];
+  const stage = { what: "escalated", stageMs: 900_000 } as const;
+  await write([
+    ...history(run),
+    anAuditEntry(run, { ...request("apr_0", content), ...stage }),
+    anAuditEntry(run, { ...request("apr_1", content), ...stage }),
+    ...approved({ id: "apr_0", content, run }, 5),
+    ...approved({ id: "apr_1", content: changed, run }, 7),
+  ]);
+  const rule = (after: string): string =>
+    `rules:\n  - { name: everything, approvers: { users: [U0ANN] }, quorum: 1, escalate: [{ after: ${after}, to: { users: [U0BEN] } }] }\n`;
+  const { out } = await replayed(rule("15 min"));
+  expect(out).toContain("Of 2 that were approved and sent, 1 did not have enough for this policy.");
+  expect(out).not.toMatch(/apr_0 .*a person who may not approve/);
+  expect(out).toMatch(/apr_1 .*a person who may not approve/);
+  expect((await replayed(rule("20 min"))).out).toContain("sent, 2 did not have enough for this policy.");
+  const two = await replayed(rule("15 min").replace("quorum: 1", "quorum: 2"));
+  expect(two.out).toContain("2 would need more people, 1 would have too few approvers.");
+});
+
+test("a request is not judged if its rule depends on an unknown group of the requester", async () => {
+  await write(history(aRun(), { action: "deploy it" }, { action: "read it" }));
+  const grouped = `rules:
+  - { name: contractors, when: { action: "deploy *", requester: { groups: [S0TEAM] } }, approvers: { users: [U0CAT, U0DEE] }, quorum: 2 }
+  - { name: everything, approvers: { users: [U0BEN] } }
+`;
+  const { out } = await replayed(grouped);
+  expect(out).toContain(
+    "Of 1 request, 0 would fall under another rule; 0 would need more people, 0 would have too few approvers.",
+  );
+  expect(out).toContain("Of 1 that were approved and sent, 0 did not have enough for this policy.");
+  expect(out).toContain(
+    "1 request: not judged, because Slack did not say whether their requester is in a group",
+  );
 });
 
 test("a person must be among the approvers of each rule that an ambiguous request must meet", async () => {

@@ -5,12 +5,14 @@ import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holde
 import { readRun } from "../../adapters/store/audit-file.ts";
 import { type Environment, explainFaults, givenValue, readAuditConfig } from "../../config.ts";
 import type { Approval } from "../../domain/approval.ts";
-import { conditionsInWords, conditionsOfKind, followUpSentences } from "./rule-words.ts";
+import { conditionsInWords, conditionsOfKind, followUpSentences, stageRights } from "./rule-words.ts";
+import { withEscalation } from "../../domain/escalation.ts";
 import { matcher, ruleFor } from "../../domain/policy/choose-rule.ts";
 import { BUILT_IN, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import {
   listsOf,
   type NamedPeople,
+  NO_ONE,
   type Part,
   partName,
   type Principals,
@@ -228,7 +230,7 @@ function explainRun(run: Run, policy: Policy, now: number): string[] {
 function explainApproval(run: Run, approval: Approval, policy: Policy, now: number): string[] {
   const { action } = approval.request;
   const facts = factsFor(run, approval.request, { now });
-  const chosen = ruleFor(policy, facts);
+  const chosen = withEscalation(ruleFor(policy, facts), approval);
   const match = matcher(facts);
   const first = policy.rules.findIndex(({ when }) => match(when) === "every");
   const before = first < 0 ? policy.rules : policy.rules.slice(0, first);
@@ -242,6 +244,7 @@ function explainApproval(run: Run, approval: Approval, policy: Policy, now: numb
         : `   perhaps ${rule.name}: ${whyUncertain(conditionsOfKind(rule, facts, "some"))}`,
     ),
     `   ${chosen.name} applies: ${deciders(chosen)} may decide`,
+    ...stageRights(chosen.escalated ?? NO_ONE, chosen, people).map((says) => `   it is escalated: ${says}`),
     ...(missing.length === 0
       ? []
       : [`   still missing: an approval from ${missing.map(partName).join("; ")}`]),

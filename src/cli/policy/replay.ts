@@ -162,6 +162,8 @@ const requests = (count: number): string => (count === 1 ? "1 request" : `${coun
 const NOT_JUDGED: Readonly<Record<WhyNotJudged, string>> = {
   "no-text": "the audit does not have their text (erased, or only counted)",
   "no-task": "the task of their run is erased, and the policy depends on it",
+  "no-group":
+    "Slack did not say whether their requester is in a group that a rule names (it is asked only with SLACK_BOT_TOKEN)",
   volatile: "the policy depends on a field that was volatile, so the audit does not have it",
 };
 
@@ -187,7 +189,7 @@ function doubtLines(results: readonly Replayed[], counted: number, withSlack: bo
   const lines = all.flatMap(([found, says]) => (found > 0 ? [says] : []));
   return [
     ...lines,
-    "Group members are those of today. Typed words, opened windows and who saw the channel are not judged.",
+    "Group members are those of today. People of a stage count if the request reached its time back then. Typed words, opened windows and who saw the channel are not judged.",
     "A request that is still waiting may have no audit entry yet. To check one, use explain RUN.",
   ];
 }

@@ -115,18 +115,22 @@ function stageSentences(
   rule: Rule,
   { time, people }: Words,
 ): readonly string[] {
-  const { decide, denyOnly } = rightsOfStage(to ?? NO_ONE, rule);
-  const sentence = (who: NamedPeople, may: string): readonly string[] =>
-    idsOf(who).length === 0
-      ? []
-      : [`After ${time(afterMs)}, ${people(who)} may ${may}, even if they cannot see the channel.`];
   return [
-    ...sentence(decide, "decide too"),
-    ...sentence(denyOnly, "deny, but not approve"),
+    ...stageRights(to ?? NO_ONE, rule, people).map(
+      (says) => `After ${time(afterMs)}, ${says}, even if they cannot see the channel.`,
+    ),
     ...(call === null
       ? []
       : [`After ${time(afterMs)}, ${people(call)} get a call, which gives them no right to decide.`]),
   ];
+}
+
+/** Returns what the people of a stage may do, at most two clauses. */
+export function stageRights(to: NamedPeople, rule: Rule, people: Words["people"]): readonly string[] {
+  const { decide, denyOnly } = rightsOfStage(to, rule);
+  const clause = (who: NamedPeople, may: string): readonly string[] =>
+    idsOf(who).length === 0 ? [] : [`${people(who)} may ${may}`];
+  return [...clause(decide, "decide too"), ...clause(denyOnly, "deny, but not approve")];
 }
 
 function hoursSentence({ hours, urgent }: FollowUpRule): string {

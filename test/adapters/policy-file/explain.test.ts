@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { withFollowUp } from "#src/domain/follow-up.ts";
 import { RunId } from "#src/domain/ids.ts";
 import { observe } from "#src/domain/observe.ts";
 import { runId } from "#src/domain/run.ts";
@@ -12,7 +13,7 @@ import { explain } from "#src/cli/policy/explain.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { aSnapshot, contextAt, listedRun } from "../../make/history.ts";
 import { policyFile } from "../../make/policy.ts";
-import { aWatchedRun } from "../../make/run.ts";
+import { aWatchedRun, NOON } from "../../make/run.ts";
 
 const POLICY = `rules:
   - { name: elsewhere, when: { channel: C0OTHER, action: "drop *" }, approvers: { users: [U0BEN] } }
@@ -173,6 +174,24 @@ test("ids of the service are shown on one line, without control characters", asy
   expect(lines.join("")).not.toMatch(/\p{Cc}/u);
   expect(lines[0]).toMatch(/^run⟨U\+001B⟩\[2J x+… \(\d+ more\), requested by /);
   expect(lines[1]).toMatch(/^apr⟨U\+001B⟩\[2J all is well \(pending\): /);
+});
+
+test("the people of a stage that a stored request has reached are named", async () => {
+  const { url, store } = await storeInFile();
+  const listed = listedRun("apr_1");
+  const stages = [{ afterMs: 900_000, at: NOON, age: 900_000 }];
+  const approvals = listed.approvals.map((approval) => withFollowUp(approval, { stages }));
+  await store.insert({ ...listed, approvals }, {});
+  const { path } = policyFile(`rules:
+  - name: everything
+    approvers: { users: [U0ANN] }
+    escalate: [{ after: 15 min, to: { users: [U0BEN] } }, { after: 30 min, to: { users: [U0CAT] } }]
+`);
+  const { lines } = await explain(runId(listed) ?? "", path, { DATABASE_URL: url });
+  expect(lines.slice(-2)).toEqual([
+    "   everything applies: U0ANN may decide",
+    "   it is escalated: U0BEN may decide too",
+  ]);
 });
 
 test("a policy that can't be used is reported with the lines of its faults", async () => {
