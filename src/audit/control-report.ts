@@ -4,7 +4,6 @@ import type { KeptEntry } from "./entry.ts";
 import {
   countRow,
   grouped,
-  namesRule,
   ofKind,
   outcomes,
   PERSON,
@@ -12,6 +11,7 @@ import {
   type ReportRow,
   type ReportSection,
   spread,
+  unusedRules,
 } from "./report-population.ts";
 
 export type { ReportSection } from "./report-population.ts";
@@ -205,9 +205,11 @@ function rulesUsed(all: readonly KeptEntry[], rules: readonly RuleInForce[], unr
     policy === null ? "built-in policy" : `${policy.rule} (policy ${policy.version})`,
   );
   const named = all.flatMap(({ entry }) => (entry.policy === null ? [] : [entry.policy]));
-  const never = rules.filter(
-    ({ name, version }) => !named.some((each) => each.version === version && namesRule(each.rule, name)),
-  );
+  const never = [...Map.groupBy(rules, ({ version }) => version)].flatMap(([version, inForce]) => {
+    const applied = new Set(named.flatMap((each) => (each.version === version ? [each.rule] : [])));
+    const names = inForce.map(({ name }) => name);
+    return unusedRules(names, [...applied]).map((name) => ({ name, version }));
+  });
   const counted = "a rule of a policy in force in the period that no entry of the period names";
   return {
     title: "Rules",

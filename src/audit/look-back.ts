@@ -4,7 +4,7 @@
 import type { UserId } from "../domain/ids.ts";
 import { daysIn, type Week } from "../domain/policy/hours.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
-import { grouped, namesRule, newestOfEach, ofKind, quantile } from "./report-population.ts";
+import { grouped, newestOfEach, ofKind, quantile, unusedRules } from "./report-population.ts";
 
 /** The kinds of entries from which the figures are counted, and every other kind that names a rule. */
 export const COUNTED_KINDS: readonly AuditEntry["what"][] = [
@@ -102,7 +102,7 @@ export function lookBackAt(all: readonly KeptEntry[], { week, rules, tz, incompl
     unconfirmed: newestOfEach(all).filter(({ entry }) => entry.outcome === "unconfirmed").length,
     disputed: ofKind(all, "disputed").length,
     tooFew: approvalsIn(ofKind(all, "too-few-approvers")),
-    unused: rules.filter((name) => !named.some((applied) => namesRule(applied, name))),
+    unused: unusedRules(rules, named),
     days: dayFigures([...daysIn(week, tz), week.to], confirmed, expired),
     incomplete,
   };

@@ -175,6 +175,14 @@ export function grouped(
   return [...groups].toSorted(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1));
 }
 
-/** Several rules may apply to a request. The name of the applied rule then joins their names with "and". */
-export const namesRule = (applied: string, name: string): boolean =>
-  ` and ${applied} and `.includes(` and ${name} and `);
+/**
+ * Returns the rules of a policy that no applied rule names. If several rules apply to a request, the name of the applied rule joins theirs
+ * with "and". The name of a rule may itself contain "and".
+ */
+export function unusedRules(rules: readonly string[], applied: readonly string[]): readonly string[] {
+  const joined = applied.filter((name) => !rules.includes(name));
+  return rules.filter(
+    (name) =>
+      !applied.includes(name) && !joined.some((each) => ` and ${each} and `.includes(` and ${name} and `)),
+  );
+}

@@ -1,7 +1,8 @@
 // What the figures of a period say about an approval, in whatever order its entries were written.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readForReport } from "#src/audit/control-report.ts";
+import { lookBackAt } from "#src/audit/look-back.ts";
 import { ApprovalId, type RunId, UserId } from "#src/domain/ids.ts";
 import { auditEntry, type KeptEntry } from "#src/audit/entry.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
@@ -9,6 +10,7 @@ import { aPolicy } from "../make/policy.ts";
 import { BY, decided } from "../make/receipts.ts";
 import { TEAM } from "../make/run.ts";
 
+const MONDAY = Date.UTC(2026, 10, 23);
 const LATE = { team: TEAM, user: UserId("U0LATE") };
 
 /** Returns the rows of the report about everything, by measure. */
@@ -112,4 +114,34 @@ test.each([
   expect((await report(bench)).get(measure)).toBe("0");
   await bench.store.audit([auditEntry(null, { at: bench.clock.now(), what, outcome: "x", since: 0 })]);
   expect((await report(bench)).get(measure)).toBe("1");
+});
+
+describe("rules whose names contain 'and'", () => {
+  const RULES = ["payments", "payments and refunds", "rest"];
+  const version = "v1";
+  const using = (rule: string): KeptEntry => ({
+    seq: 1,
+    link: "",
+    entry: auditEntry(null, { at: MONDAY, what: "decided", outcome: "", policy: { version, rule } }),
+  });
+
+  test.each([
+    ["payments and refunds", ["payments", "rest"]],
+    ["payments and rest", ["payments and refunds"]],
+    ["payments", ["payments and refunds", "rest"]],
+  ])('after a decision under "%s", these are never used: %j', (applied, never) => {
+    const reader = readForReport({ from: 0, to: Number.MAX_SAFE_INTEGER });
+    reader.add(using(applied));
+    const sections = reader.report(
+      RULES.map((name) => ({ name, version })),
+      { unread: 0, archived: 0 },
+    );
+    const measures = sections.flatMap(({ rows }) => rows.map(({ measure }) => measure));
+    expect(measures.filter((each) => each.startsWith("Never used"))).toEqual(
+      never.map((name) => `Never used: ${name} (policy ${version})`),
+    );
+    const week = { from: MONDAY, to: MONDAY + 7 * 86_400_000 };
+    const facts = { week, rules: RULES, tz: "UTC", incomplete: false };
+    expect(lookBackAt([using(applied)], facts).unused).toEqual(never);
+  });
 });
