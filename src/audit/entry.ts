@@ -23,7 +23,7 @@ export type AuditEntry = {
     | "reminded" // a message calls people to a request that still waits
     | "escalated" // a request has reached a stage of its rule
     | "too-few-approvers" // Slack names too few people who can approve it
-    | "coalesced" // a count of approvals that closed undecided, beyond those with their own entries
+    | "coalesced" // a count of events that no person caused and that have no entry of their own
     | "claimed" // a person looks at it; `other`: the person whose claim this replaced
     | "claim-ended" // the person released it
     | "snoozed" // they want no reminder for a time
@@ -116,7 +116,7 @@ export type AuditEntry = {
   readonly refers?: number;
   /** For a person's decision that the service confirmed: the digest of what was asked. See domain/same-request.ts. */
   readonly asked?: string;
-  /** For "coalesced": the number of approvals, and since when they are counted (ms since 1970). */
+  /** For "coalesced": the number of events, and since when they are counted (ms since 1970). */
   readonly times?: number;
   readonly since?: number;
   /** For "escalated": the age of the request (ms) at which the stage begins. */

@@ -114,7 +114,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   escalated: ({ outcome, stageMs = 0, mentioned = [] }) =>
     `escalated the request after ${Math.round(stageMs / 1_000)} s: ${shortened(outcome)}${idsWords(mentioned)}`,
   coalesced: ({ times = 0, since = 0, outcome }) =>
-    `saw ${times === 1 ? "1 approval" : `${times} approvals`} that closed undecided or had too few approvers since ${momentWords(since)}: ${shortened(outcome)}`,
+    `saw ${times === 1 ? "1 event without an entry of its own" : `${times} events without an entry of their own`} since ${momentWords(since)}. Approvals closed undecided or had too few approvers, and one approval may count several times: ${shortened(outcome)}`,
   claimed: () => "looks at it",
   "claim-ended": () => "no longer looks at it",
   snoozed: ({ outcome }) => `wants no reminder: ${shortened(outcome)}`,

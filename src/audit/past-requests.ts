@@ -43,7 +43,7 @@ export type PastRequests = {
   add(kept: KeptEntry): void;
   /** Returns the requests in the order of their first entries. */
   all(): readonly PastRequest[];
-  /** Returns the number of further approvals that the audit only counts. */
+  /** Returns the number of events that the audit only counts. One approval may count several times. */
   counted(): number;
 };
 

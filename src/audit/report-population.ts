@@ -39,13 +39,13 @@ export function population(all: readonly KeptEntry[], archived: number): ReportS
       countRow(
         "Approvals",
         asked,
-        "approvals that were opened, voted on, decided, sent, settled or closed in the period, each once, by its newest entry. One that waits untouched has none",
+        "approvals that were opened, voted on, decided, sent, settled or closed in the period, each once, by its newest entry. One that waits untouched has none, and one whose end is only counted may have none",
       ),
       {
-        measure: "Further approvals, counted only",
+        measure: "Events without an entry of their own",
         value: String(more),
         counted:
-          "approvals that closed undecided, or that too few people could approve, beyond the limit for entries that no person caused",
+          "an approval closed undecided, or too few people could approve it, beyond the limit for entries that no person caused; one approval may count several times",
         entries: numbersOf(coalesced),
       },
       countRow("Runs asked for", ofKind(all, "started"), "started: a person asked for a run"),

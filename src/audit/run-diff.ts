@@ -217,7 +217,7 @@ function isOver(approval: Approval): boolean {
 }
 
 // Approvals that no person touched must not make the audit grow without bound. A request that comes and goes gets a few full entries an
-// hour. After that it is only counted, and the count becomes an entry when the hour or the run is over.
+// hour. After that its events are only counted, and the count becomes an entry when the hour or the run is over.
 
 const WINDOW_MS = 60 * 60_000;
 /** The maximum number of entries of one kind in each window, for one approval and for one run. Our choice. */
@@ -274,7 +274,7 @@ function countEntry(count: Untouched, entry: AuditEntry): Counted {
   const ofKind = Object.entries(count.told).filter(([name]) => name.startsWith(kind));
   const all = ofKind.reduce((sum, [, times]) => sum + times, 0);
   if (before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN) {
-    // Only approvals are counted, and a reminder is not an approval.
+    // A reminder changes nothing about the approval.
     const further = entry.what === "reminded" ? 0 : 1;
     return { count: { ...count, omitted: count.omitted + further }, entries: [] };
   }

@@ -90,7 +90,7 @@ export type Stop = {
   readonly lifted?: { readonly by: UserId; readonly at: number };
 };
 
-/** Counts the approvals that closed without a person since `since` (ms), to cap their audit entries. */
+/** Counts the entries that no person caused since `since` (ms), to cap them. */
 export type Untouched = {
   readonly since: number;
   /** The number of entries written, by kind and approval. */

@@ -205,7 +205,7 @@ test("says what it cannot judge: erased texts, volatile fields, groups without a
   const { out } = await replayed(NEW);
   expect(out).toContain("1 request: not judged, because the audit does not have their text");
   expect(out).toContain("1 request: without SLACK_BOT_TOKEN it is unknown who is in the groups");
-  expect(out).toContain("40 more approvals closed undecided");
+  expect(out).toContain("40 events have no entry of their own");
   const asksVolatile = await replayed(
     "rules:\n  - { name: polled, when: { field: { polled_at: now } }, approvers: anyone }\n",
   );

@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { entryStory } from "#src/audit/narrative.ts";
+import { population } from "#src/audit/report-population.ts";
 import { limitUndecidedEntries, MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "#src/audit/run-diff.ts";
 import { createBench } from "../make/bot.ts";
 import { aFlickering, flicker } from "../make/flicker.ts";
@@ -54,8 +55,18 @@ test("the first closings of an hour are recorded in full, the rest as one number
   const entry = summary ?? recorded[0];
   if (entry === undefined) throw new Error("nothing was recorded");
   expect(entryStory({ seq: 1, link: "0".repeat(64), entry })).toContain(
-    "16 approvals that closed undecided or had too few approvers",
+    "16 events without an entry of their own",
   );
+});
+
+test("the report does not call further events of one approval further approvals", () => {
+  const recorded = flicker(Array.from({ length: 20 }, () => ({ after: 1_000, id: "apr_1", chars: 0 })));
+  const kept = recorded.map((entry, index) => ({ seq: index + 1, link: "0".repeat(64), entry }));
+  const { rows } = population(kept, 0);
+  expect(rows.find(({ measure }) => measure === "Approvals")).toMatchObject({ value: "1" });
+  const further = rows.find(({ measure }) => measure === "Events without an entry of their own");
+  expect(further?.value).toBe("16");
+  expect(further?.counted).toContain("one approval may count several times");
 });
 
 test("requests with ever new ids are bounded too", () => {
