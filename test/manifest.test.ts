@@ -49,7 +49,8 @@ import {
   REQUESTER,
   withApprovals,
 } from "./make/run.ts";
-import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import { reviewedModal } from "#src/adapters/slack/blocks/reviewed-modal.ts";
 import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import { aQueue, aQueuePage } from "./make/queue.ts";
 
@@ -156,7 +157,15 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
   );
   const { yours } = aQueue([waits]);
   const forms = yours.map((item) => ({ item: { ...item, rule }, nonce: aNonce() }));
-  const together = { bundle: aNonce(), forms, apart: [], later: [], kind: "run", value: "v" } as const;
+  const together = {
+    bundle: aNonce(),
+    forms,
+    apart: [],
+    later: [],
+    kind: "run",
+    value: "v",
+    last: null,
+  } as const;
   const asked = { id: aNonce(), by: APPROVER, at: NOON, text: "Why?" };
   const talk: Run = { ...run, approvals: [{ ...approval, followUp: { questions: [asked] } }] };
   const followUp = (["question", "answer", "hand-over", "snooze"] as const).map((asks) =>
@@ -185,7 +194,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     }),
     heldModal(run, held, aNonce()),
     reviewSeveralModal(together, []),
-    reviewedModal({ recorded: { approve: 1, deny: 0 }, refused: [] }, { kind: "run", value: "v", later: 1 }),
+    reviewedModal({ recorded: { approve: 1, deny: 0 }, refused: [] }, { metadata: "m", waiting: 1 }),
     readModal(run, long),
     changedModal(run, long, long),
     messageModal("No", "no", "refusal:unknown"),

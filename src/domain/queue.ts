@@ -68,7 +68,7 @@ export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
         .filter((approval) => isUndecided(approval) && isShownTo(reader, run, approval, ctx))
         .map((approval) => itemOf(run, approval, reader, ctx)),
     )
-    .toSorted(byRiskThenAge);
+    .toSorted((a, b) => byPlace(placeOf(a), placeOf(b)));
   return {
     yours: items.filter((item) => isYours(item, reader.user)),
     others: items.filter((item) => !isYours(item, reader.user)),
@@ -130,12 +130,25 @@ function itemOf(
   };
 }
 
-function byRiskThenAge(a: QueueItem, b: QueueItem): number {
-  return (
-    riskRank(a.marks) - riskRank(b.marks) ||
-    b.waitedMs - a.waitedMs ||
-    (a.approval.id < b.approval.id ? -1 : 1)
-  );
+/** Where a request stands in the queue. The place stays where it is when the request changes or leaves the queue. */
+export type QueuePlace = readonly [rank: number, waitsSince: number, approval: string, run: string];
+
+export const placeOf = ({ run, approval, marks }: QueueItem): QueuePlace => [
+  riskRank(marks),
+  approval.waitsSince,
+  approval.id,
+  run.key,
+];
+
+function byPlace(a: QueuePlace, b: QueuePlace): number {
+  const compared = (x: string, y: string): number => (x === y ? 0 : x < y ? -1 : 1);
+  return a[0] - b[0] || a[1] - b[1] || compared(a[2], b[2]) || compared(a[3], b[3]);
+}
+
+/** Returns the items in a circle: first those behind the place, in the queue's order, and then those up to it. */
+export function fromBehind(place: QueuePlace, items: readonly QueueItem[]): readonly QueueItem[] {
+  const isBehind = (item: QueueItem): boolean => byPlace(placeOf(item), place) > 0;
+  return [...items.filter(isBehind), ...items.filter((item) => !isBehind(item))];
 }
 
 /** Returns the groups and channels whose members the rules of these runs depend on. */

@@ -5,7 +5,15 @@ import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval } from "../domain/approval.ts";
 import type { Refusal } from "../domain/authorization.ts";
 import { Nonce, parsed } from "../domain/ids.ts";
-import { groupAround, needsOwnForm, type QueueItem, type ReviewGroup } from "../domain/queue.ts";
+import {
+  fromBehind,
+  groupAround,
+  needsOwnForm,
+  placeOf,
+  type QueueItem,
+  type QueuePlace,
+  type ReviewGroup,
+} from "../domain/queue.ts";
 import { shownQuestion } from "../domain/question.ts";
 import { ok, type Result } from "../domain/result.ts";
 import { contextBehind } from "../domain/run-context.ts";
@@ -26,10 +34,12 @@ export type Review = {
   valueFor(kind: ReviewKind, by: QueueOwner, nonce: Nonce): string;
   /** Opens the form like a click on the card, except that the person chooses the verdict in the form. */
   open(by: Submitter, value: string): Promise<Result<OpenedForm, RefusedAttempt>>;
+  /** `last`: the place of the last request in the form before, if there was one. The requests behind it come first, so that all get shown. */
   openSeveral(
     by: Submitter,
     kind: ReviewGroup["kind"],
     value: string,
+    last?: QueuePlace | null,
   ): Promise<Result<OpenedReview, RefusedAttempt>>;
   /**
    * Resolves to the form that this person has open, so that it can be drawn again. `shown`: the nonces of the requests that it shows.
@@ -39,7 +49,7 @@ export type Review = {
     by: Submitter,
     bundle: Nonce | null,
     shown: readonly (Nonce | null)[],
-    opener: Pick<OpenedReview, "kind" | "value">,
+    opener: Opener,
   ): Promise<OpenedReview | null>;
 };
 
@@ -59,7 +69,11 @@ export type OpenedReview = {
   /** The button that opened the form. It also opens the next requests. */
   readonly kind: ReviewGroup["kind"];
   readonly value: string;
+  /** The place of the last request in the form. Null if the form has none. */
+  readonly last: QueuePlace | null;
 };
+
+type Opener = Pick<OpenedReview, "kind" | "value" | "last">;
 
 /** The maximum number of requests in one form. With three blocks each, they stay below the 100 blocks of a modal. */
 export const MAX_TOGETHER = 20;
@@ -77,7 +91,7 @@ export function createReview(deps: Deps): Review {
   return {
     valueFor: (kind, by, nonce) => valueFor(deps, kind, by, nonce),
     open: (by, value) => openOne(deps, by, value),
-    openSeveral: (by, kind, value) => openSeveral(deps, by, kind, value),
+    openSeveral: (by, kind, value, last = null) => openSeveral(deps, by, { kind, value, last }),
     severalOfPerson: (by, bundle, shown, opener) => severalOfPerson(deps, by, { bundle, shown }, opener),
   };
 }
@@ -136,8 +150,7 @@ function refusalWithoutFile(run: Run, approval: Approval): Refusal | null {
 async function openSeveral(
   deps: Deps,
   by: Submitter,
-  kind: ReviewGroup["kind"],
-  value: string,
+  { kind, value, last: before }: Opener,
 ): Promise<Result<OpenedReview, RefusedAttempt>> {
   const found = await findReviewed(deps, kind, by, value);
   if (found === null) return refused(deps, UNKNOWN, by, { step: "click" });
@@ -149,10 +162,12 @@ async function openSeveral(
     const attempt = { step: "click", approval: approval.id, saw: approval.request } as const;
     return refused(deps, { refusal: whyNone(queue, found), run }, by, attempt);
   }
-  const { forms, apart, later } = packed(deps, group);
+  const { forms, later } = packed(deps, before === null ? group : fromBehind(before, group));
   const bundle = deps.context().nonce();
   await storeForms(deps, by, bundle, forms);
-  return ok({ bundle, forms, apart, later, kind, value });
+  const end = forms.at(-1);
+  const last = end === undefined ? null : placeOf(end.item);
+  return ok({ bundle, forms, apart: group.filter(isApart), later, kind, value, last });
 }
 
 type ShownReview = { readonly bundle: Nonce | null; readonly shown: readonly (Nonce | null)[] };
@@ -161,7 +176,7 @@ async function severalOfPerson(
   deps: Deps,
   by: Submitter,
   { bundle, shown }: ShownReview,
-  { kind, value }: Pick<OpenedReview, "kind" | "value">,
+  { kind, value, last }: Opener,
 ): Promise<OpenedReview | null> {
   if (bundle === null || shown.length === 0 || shown.length > MAX_TOGETHER) return null;
   const read = await Promise.all(shown.map((nonce) => shownForm(deps, by, bundle, nonce)));
@@ -181,6 +196,7 @@ async function severalOfPerson(
     later: others.filter((item) => !isApart(item)),
     kind,
     value,
+    last,
   };
 }
 
@@ -213,16 +229,16 @@ function whyNone(
   return item?.refusal ?? { type: "unknown" };
 }
 
-type Packed = Pick<OpenedReview, "apart" | "later"> & {
+type Packed = Pick<OpenedReview, "later"> & {
   readonly forms: readonly (ReviewForm & { readonly item: QueueItem })[];
 };
 
-/** Takes as many requests as one form can hold in full, in the order of the queue. */
-function packed(deps: Deps, group: readonly QueueItem[]): Packed {
+/** Takes as many requests as one form can hold in full, in this order. */
+function packed(deps: Deps, items: readonly QueueItem[]): Packed {
   const together: QueueItem[] = [];
   const later: QueueItem[] = [];
   let chars = 0;
-  for (const item of group.filter((candidate) => !isApart(candidate))) {
+  for (const item of items.filter((candidate) => !isApart(candidate))) {
     chars += charsOf(item.approval);
     if (later.length === 0 && together.length < MAX_TOGETHER && chars <= MAX_CHARS) together.push(item);
     else later.push(item);
@@ -233,7 +249,6 @@ function packed(deps: Deps, group: readonly QueueItem[]): Packed {
       item: { ...item, run: applyPolicy(item.run, ctx) },
       nonce: ctx.nonce(),
     })),
-    apart: group.filter(isApart),
     later,
   };
 }

@@ -8,7 +8,15 @@ import { decidersOf } from "#src/domain/approval-transitions.ts";
 import { ruleOf } from "#src/domain/applied-rule.ts";
 import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
 import { ChannelId, GroupId, RunId, UserId } from "#src/domain/ids.ts";
-import { filtered, groupAround, needsOwnForm, queueOf, reviewGroups } from "#src/domain/queue.ts";
+import {
+  filtered,
+  fromBehind,
+  groupAround,
+  needsOwnForm,
+  placeOf,
+  queueOf,
+  reviewGroups,
+} from "#src/domain/queue.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aPolicy, aRule } from "../make/policy.ts";
 import { aQueue, MEMBER } from "../make/queue.ts";
@@ -242,6 +250,17 @@ describe("requests that can be reviewed together", () => {
     ]);
     expect(yours.every(needsOwnForm)).toBe(true);
   });
+});
+
+test("behind each request, the queue goes on with the next one and ends with the request itself", () => {
+  const same = anApproval();
+  const { yours } = aQueue([
+    withApprovals(aWatchedRun(), same, anApproval(), anApproval()),
+    withApprovals(aWatchedRun(), same),
+  ]);
+  expect(yours).toHaveLength(4);
+  for (const [at, item] of yours.entries())
+    expect(fromBehind(placeOf(item), yours)).toEqual([...yours.slice(at + 1), ...yours.slice(0, at + 1)]);
 });
 
 test("a filter keeps only what it names", () => {

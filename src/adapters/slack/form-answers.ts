@@ -52,6 +52,8 @@ export const FIELD_ERRORS = {
   "decisions-maybe-recorded":
     "Countersign could not confirm that all your decisions are recorded. Press the button again: the same decision counts only once.",
   "nothing-chosen": "Choose Approve or Deny for at least one request, or press Cancel.",
+  "nothing-chosen-but-typed":
+    "Choose Approve or Deny for at least one request. To go on without a decision, clear both reasons.",
   "run-not-recorded":
     "Countersign could not record this press. Press the button again. If an earlier press was not confirmed, its run may start: look for its thread in the channel before you give up.",
   "run-maybe-recorded":

@@ -8,13 +8,8 @@ import type { OpenedReview } from "../../usecases/review.ts";
 import type { Choice, Reviewed } from "../../usecases/submit-review.ts";
 import { messageModal } from "./blocks/decision-modal.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
-import {
-  type Apart,
-  presetsOfSeveral,
-  reviewedModal,
-  reviewSeveralModal,
-  reviewView,
-} from "./blocks/review-modal.ts";
+import { type Apart, presetsOfSeveral, reviewSeveralModal, reviewView } from "./blocks/review-modal.ts";
+import { type NextReview, reviewedModal } from "./blocks/reviewed-modal.ts";
 import { logNotOpened, NOTHING_OPENED, openModal, showAnswer, showRefusal } from "./clicks.ts";
 import {
   drawAgain,
@@ -42,6 +37,7 @@ import {
   type SubmitPayload,
   typedInto,
 } from "./payloads.ts";
+import { carriedBy } from "./review-metadata.ts";
 
 /** Opens the form for one request. */
 export async function onReview(deps: ListenerDeps, payload: QueueClickPayload): Promise<void> {
@@ -88,13 +84,13 @@ function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly 
 // Submits. Decisions are stored before the form is answered.
 
 export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
-  const { bundle, kind, value, later: more } = reviewFormOf(payload.view);
+  const { bundle, later } = carriedBy(payload.view);
   const denyBlock = reasonBlockOf(payload, DENY_REASON_BLOCK) ?? DENY_REASON_BLOCK;
   const reasonOf = { approve: APPROVE_REASON_BLOCK, deny: denyBlock };
   const choices = choicesIn(payload);
-  const [firstBlock] = Object.keys(payload.view.state.values).filter((block) =>
-    block.startsWith(REVIEW_BLOCK),
-  );
+  const blocks = Object.keys(payload.view.state.values).filter((block) => block.startsWith(REVIEW_BLOCK));
+  const waiting = later + blocks.length - choices.length;
+  const next: NextReview | null = later === 0 ? null : { metadata: payload.view.private_metadata, waiting };
   const by = { team: deps.team, user: payload.user.id };
   const reasons = {
     approve: typedInto(payload, APPROVE_REASON_BLOCK, REASON_INPUT),
@@ -102,15 +98,19 @@ export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload)
   };
   try {
     if (choices.length === 0) {
+      const isTyped = `${reasons.approve}${reasons.deny}`.trim() !== "";
+      if (next !== null && !isTyped)
+        return { response_action: "update", view: reviewedModal(NOTHING_DECIDED, next) };
       await deps.noteRefusal(by, "verdict-needed", { step: "submit" });
-      return inField(firstBlock ?? denyBlock, FIELD_ERRORS["nothing-chosen"]);
+      const error = next === null ? "nothing-chosen" : "nothing-chosen-but-typed";
+      return inField(blocks[0] ?? denyBlock, FIELD_ERRORS[error]);
     }
     const reviewed = await deps.submitReview(by, bundle, choices, reasons);
     if (!reviewed.ok) return inField(reasonOf[reviewed.error.verdict], refusalPlain(reviewed.error.refusal));
     const silence = unverifiedOnly(reviewed.value);
     if (silence !== null) return inField(reasonOf[choices[0]?.verdict ?? "deny"], refusalPlain(silence));
-    if (reviewed.value.refused.length === 0 && more === 0) return undefined;
-    return { response_action: "update", view: reviewedModal(reviewed.value, { kind, value, later: more }) };
+    if (reviewed.value.refused.length === 0 && next === null) return undefined;
+    return { response_action: "update", view: reviewedModal(reviewed.value, next) };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record all decisions of a form");
@@ -119,24 +119,13 @@ export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload)
   }
 }
 
+const NOTHING_DECIDED = { recorded: { approve: 0, deny: 0 }, refused: [] };
+
 /** Returns the refusal if Slack's silence kept every decision from being recorded. The form then stays open, with all that was typed. */
 function unverifiedOnly({ recorded, refused }: Reviewed): Refusal | null {
   if (recorded.approve + recorded.deny > 0) return null;
   return refused.every(({ refusal }) => refusal.type === "unverified") ? (refused[0]?.refusal ?? null) : null;
 }
-
-/** Reads what the form with several requests carries (see `reviewSeveralModal`). */
-function reviewFormOf({ private_metadata }: { readonly private_metadata: string }) {
-  const [bundle = "", kind = "", value = "", later = ""] = private_metadata.split(" ");
-  return {
-    bundle: parsed<Nonce>(Nonce, bundle),
-    kind: kindOf(kind),
-    value,
-    later: /^\d{1,4}$/.test(later) ? Number(later) : 0,
-  };
-}
-
-const kindOf = (text: string): OpenedReview["kind"] => (text === "run" ? "run" : "rule");
 
 /** The nonces of the form's requests, in order. Null for a text that is not a nonce. */
 function shownRequests({ view }: Pick<SubmitPayload, "view">): (Nonce | null)[] {
@@ -160,10 +149,10 @@ function choicesIn(payload: SubmitPayload): Choice[] {
 export async function onReviewDenyReason(deps: ListenerDeps, payload: ChoicePayload): Promise<void> {
   const { view, user, actions } = payload;
   const by = { team: deps.team, user: user.id };
-  const { bundle, kind, value } = reviewFormOf(view);
+  const { bundle, ...opener } = carriedBy(view);
   const { value: preset } = actions[0].selected_option;
   try {
-    const opened = await deps.review.severalOfPerson(by, bundle, shownRequests(payload), { kind, value });
+    const opened = await deps.review.severalOfPerson(by, bundle, shownRequests(payload), opener);
     if (opened === null || !presetsOfSeveral(opened).includes(preset))
       return await deps.noteRefusal(by, "unknown", { step: "click" });
     const filled = filledWith(preset, payload, DENY_REASON_BLOCK);
@@ -176,10 +165,10 @@ export async function onReviewDenyReason(deps: ListenerDeps, payload: ChoicePayl
 
 /** Handles "Review the next" in the window with the results, which the next form replaces. */
 export async function onNextReviewSubmit(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
-  const [kind = "", value = ""] = payload.view.private_metadata.split(" ");
+  const { kind, value, last } = carriedBy(payload.view);
   const by = { team: deps.team, user: payload.user.id };
   try {
-    const opened = await deps.review.openSeveral(by, kindOf(kind), value);
+    const opened = await deps.review.openSeveral(by, kind, value, last);
     if (opened.ok) {
       const apart = await apartOf(deps, opened.value);
       return { response_action: "update", view: reviewSeveralModal(opened.value, apart) };

@@ -10,7 +10,6 @@ import type { Run } from "../../../domain/run.ts";
 import { precedentsOf } from "../../../domain/same-request.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import type { OpenedReview } from "../../../usecases/review.ts";
-import type { RefusedLine, Reviewed } from "../../../usecases/submit-review.ts";
 import {
   APPROVE_REASON_BLOCK,
   DECISION_MODAL,
@@ -19,11 +18,11 @@ import {
   REASON_INPUT,
   REVIEW_BLOCK,
   REVIEW_MODAL,
-  REVIEW_NEXT_MODAL,
   REVIEW_PRESET_SELECT,
   VERDICT_BLOCK,
   VERDICT_INPUT,
 } from "../names.ts";
+import { reviewMetadata } from "../review-metadata.ts";
 import { type FormFacts, formView } from "./decision-modal.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
@@ -44,9 +43,8 @@ import {
 } from "./form-parts.ts";
 import { withId } from "./message-id.ts";
 import { precedentBlocks, precedentLines } from "./card-history.ts";
-import { refusalPlain } from "./refusal-words.ts";
 import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
-import { count, line, note, person, plural, rich, span, untrustedSpan } from "./rich.ts";
+import { count, line, note, person, rich, span } from "./rich.ts";
 
 export type ReviewFacts = FormFacts & { readonly choice?: true };
 
@@ -158,7 +156,7 @@ export function reviewSeveralModal(
   apart: readonly Apart[],
   denial: FilledReason = EMPTY_DENIAL,
 ): View {
-  const { bundle, forms, later, kind, value } = opened;
+  const { forms, later } = opened;
   const rules = forms.map(({ item }) => item.rule);
   const fewest = (verdict: Verdict): number => Math.max(0, ...rules.map(({ reason }) => reason[verdict]));
   const decidable: Block[] = [
@@ -169,7 +167,7 @@ export function reviewSeveralModal(
   return withId("form:review-several", {
     type: "modal",
     callback_id: REVIEW_MODAL,
-    private_metadata: `${bundle} ${kind} ${value} ${later.length}`,
+    private_metadata: reviewMetadata(opened),
     title: plain("Review together"),
     ...(forms.length === 0 ? {} : { submit: plain("Record decisions") }),
     close: plain(forms.length === 0 ? "Close" : "Cancel"),
@@ -180,10 +178,12 @@ export function reviewSeveralModal(
       ...apartPart(apart, opened.apart.length),
       ...(later.length === 0
         ? []
-        : [note(`${count(later.length)} more did not fit in this form, and can be reviewed next.`)]),
+        : [note(`${count(later.length)} more did not fit in this form. ${TO_THE_NEXT}`)]),
     ],
   });
 }
+
+const TO_THE_NEXT = "To review them next, press Record decisions, even if you decide none of these.";
 
 function introOf(requests: number): string {
   if (requests === 0) return "None of these can be decided together.";
@@ -253,47 +253,4 @@ function apartList(heading: string, apart: readonly Apart[]): Block[] {
     ),
   );
   return [rich(line(span(heading, { bold: true })), ...lines)];
-}
-
-/** The result of a form with several requests: how many decisions are recorded, and each refused one with the reason. */
-export function reviewedModal(
-  { recorded, refused }: Reviewed,
-  next: { readonly kind: string; readonly value: string; readonly later: number } | null,
-): View {
-  const more = next === null || next.later === 0 ? null : next;
-  return withId("form:reviewed", {
-    type: "modal",
-    title: plain(refused.length === 0 ? "Recorded" : "Not all were recorded"),
-    ...(more === null
-      ? {}
-      : {
-          callback_id: REVIEW_NEXT_MODAL,
-          private_metadata: `${more.kind} ${more.value}`,
-          submit: plain("Review the next"),
-        }),
-    close: plain("Close"),
-    blocks: [
-      rich(line(span(recordedWords(recorded)))),
-      ...(refused.length === 0
-        ? []
-        : [rich(line(span("Not recorded:", { bold: true }))), ...refused.map(refusedLine)]),
-      ...(more === null
-        ? []
-        : [note(`${count(more.later)} more ${plural(more.later, "waits", "wait")} for you.`)]),
-    ],
-  });
-}
-
-function recordedWords({ approve, deny }: Reviewed["recorded"]): string {
-  if (approve + deny === 0) return "Nothing was recorded, and nothing was sent.";
-  const parts = [
-    ...(approve === 0 ? [] : [approve === 1 ? "1 approval" : `${count(approve)} approvals`]),
-    ...(deny === 0 ? [] : [deny === 1 ? "1 denial" : `${count(deny)} denials`]),
-  ];
-  return `Recorded: ${parts.join(" and ")}. The cards say what becomes of them.`;
-}
-
-function refusedLine({ request, refusal }: RefusedLine): Block {
-  const what = request === null ? "A request" : headline(request, TITLE_CHARS).text;
-  return rich(line(untrustedSpan(what, TITLE_CHARS, { bold: true })), line(span(refusalPlain(refusal))));
 }

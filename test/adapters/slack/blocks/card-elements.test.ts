@@ -125,7 +125,7 @@ test("the title of a card and the label of its choice draw no emoji by its name"
   for (const surface of [
     approvalCard(run, approval).blocks,
     reviewView({ run, ticket }).blocks,
-    reviewSeveralModal({ ...opened, kind: "run", value: "" }, []).blocks,
+    reviewSeveralModal({ ...opened, kind: "run", value: "", last: null }, []).blocks,
   ]) {
     const texts = objectsIn(wire(surface)).filter(({ type }) => type === "plain_text");
     expect(texts.filter(({ emoji }) => emoji !== false)).toEqual([]);

@@ -143,7 +143,7 @@ test("the form for several requests shows the votes, the question and the conseq
     item: { run, approval, rule: BUILT_IN_RULE },
     nonce: aNonce(),
   }));
-  const opened = { bundle: nonce, forms, apart: [], later: [], kind: "run", value: "" } as const;
+  const opened = { bundle: nonce, forms, apart: [], later: [], kind: "run", value: "", last: null } as const;
   const several = printedView(reviewSeveralModal(opened, []));
   expectView(reviewSeveralModal(opened, []));
   for (const { request } of approvals) {

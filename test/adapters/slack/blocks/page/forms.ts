@@ -1,7 +1,8 @@
 // Forms, windows and the Home tab.
 
 import { changedModal, formView, heldModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
-import { reviewedModal, reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
+import { reviewedModal } from "#src/adapters/slack/blocks/reviewed-modal.ts";
 import type { OpenedReview } from "#src/usecases/review.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm, savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/run-form.ts";
@@ -73,6 +74,7 @@ const OPENED: OpenedReview = {
   later: aQueue([RUN]).yours,
   kind: "run",
   value: "value",
+  last: null,
 };
 const [APART = never()] = OPENED.apart;
 const DISCUSSED_RUN: Run = {
@@ -222,8 +224,12 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
       when: "more wait",
       drawn: reviewedModal(
         { recorded: { approve: 20, deny: 0 }, refused: [] },
-        { kind: "run", value: "value", later: 80 },
+        { metadata: "", waiting: 80 },
       ),
+    },
+    {
+      when: "no request was decided",
+      drawn: reviewedModal({ recorded: { approve: 0, deny: 0 }, refused: [] }, { metadata: "", waiting: 40 }),
     },
     {
       when: "nothing was recorded",
