@@ -1,4 +1,6 @@
 import { describe, expect, test, type TestContext } from "vitest";
+import { isJson } from "#sandbox/slack/json-object.ts";
+import { stateOf } from "#sandbox/slack/state-values.ts";
 import type { Stage } from "../make/world.ts";
 import { ana, ben, cat, opsAgents, outsider, payments, random, aWorld } from "../make/world.ts";
 import { elementsOf, textOf } from "../make/journey-sight.ts";
@@ -22,10 +24,31 @@ async function homeOf(
   return world.until(() => words.every((each) => shown().includes(each)) && shown(), shown);
 }
 
-async function press(world: Stage, person: string, action: "home_start" | "home_refresh"): Promise<void> {
+/** Presses a button of the tab, or chooses in a menu there. */
+async function use(world: Stage, person: string, action: string, chosen?: string): Promise<void> {
   const home = world.slack.workspace.homes.get(person);
   const block = home?.view.blocks.find((each) => elementsOf(each).some((one) => one["action_id"] === action));
-  await world.slack.acts.click(person, { view: home?.id ?? "" }, String(block?.block_id), action);
+  await world.slack.acts.click(person, { view: home?.id ?? "" }, String(block?.block_id), action, chosen);
+}
+
+/** Returns the filters that the person sees as chosen. */
+function filtersOf(world: Stage, person: string): readonly unknown[] {
+  const home = world.slack.workspace.homes.get(person);
+  const states = home === undefined ? [] : Object.values(stateOf(home.view.blocks, home.values));
+  return states.flatMap(({ queue_show: show, queue_channel: channel }) =>
+    isJson(show) && isJson(channel)
+      ? [
+          isJson(show["selected_option"]) && show["selected_option"]["value"],
+          channel["selected_conversation"],
+        ]
+      : [],
+  );
+}
+
+/** Returns how many requests the tab lists as waiting for others. */
+function othersOn(world: Stage, person: string): number {
+  const view = world.slack.workspace.homes.get(person)?.view;
+  return Number(/Waiting for others \((\d+)\)/.exec(JSON.stringify(view ?? ""))?.[1] ?? 0);
 }
 
 async function withACard(context: TestContext) {
@@ -53,7 +76,7 @@ describe.concurrent("the Home tab", () => {
     await homeOf(world, ben, "home:runs", ASKED);
     await world.decide(ben, card, "Approve", "");
     await world.becomes(card, "approved");
-    await press(world, ben, "home_refresh");
+    await use(world, ben, "home_refresh");
     expect(await homeOf(world, ben, "queue:yours:none")).not.toContain(ASKED);
   });
 
@@ -72,7 +95,7 @@ describe.concurrent("the Home tab", () => {
     world.slack.faults.next("users.conversations", { http: 500 });
     await world.slack.openHome(ben);
     await homeOf(world, ben, "home:unknown");
-    await press(world, ben, "home_refresh");
+    await use(world, ben, "home_refresh");
     await homeOf(world, ben, "home:runs", ASKED);
   });
 
@@ -87,11 +110,37 @@ describe.concurrent("the Home tab", () => {
     await world.until(() => !shown().includes("the keys leaked"));
   });
 
+  test("lists what its menus show as chosen, also after Show everything", async (context) => {
+    const world = await aWorld(context);
+    await world.asking(ana, opsAgents, TASK);
+    await world.asking(ana, payments, "pay the invoice");
+    await world.slack.openHome(ana);
+    const shows = async (channel: string | null, show: string, listed: number): Promise<void> => {
+      const seen = () => ({ filters: filtersOf(world, ana), listed: othersOn(world, ana) });
+      const due = JSON.stringify({ filters: [show, channel], listed });
+      await world.until(
+        () => JSON.stringify(seen()) === due,
+        () => `${JSON.stringify(seen())}, not ${due}`,
+      );
+    };
+    await shows(null, "all", 2);
+    await use(world, ana, "queue_channel", opsAgents);
+    await shows(opsAgents, "all", 1);
+    await use(world, ana, "queue_clear");
+    await shows(null, "all", 2);
+    await use(world, ana, "queue_show", "mine");
+    await shows(null, "mine", 2);
+    await use(world, ana, "queue_channel", payments);
+    await shows(payments, "mine", 1);
+    await world.slack.openHome(ana);
+    await shows(null, "all", 2);
+  });
+
   test("starts a run in the chosen channel, and lists it at once", async (context) => {
     const world = await aWorld(context);
     await world.slack.openHome(ana);
     await homeOf(world, ana, "home:own:none");
-    await press(world, ana, "home_start");
+    await use(world, ana, "home_start");
     const form = await world.modalOf(ana, "task");
     await world.slack.acts.submit(ana, form.id, {
       task: { task_text: TASK },
@@ -106,7 +155,7 @@ describe.concurrent("the Home tab", () => {
     const world = await aWorld(context, { troubled: true });
     await world.slack.openHome(cat);
     await homeOf(world, cat, "home:own:none");
-    await press(world, cat, "home_start");
+    await use(world, cat, "home_start");
     const form = await world.modalOf(cat, "task");
     const choose = (channel: string) =>
       world.slack.acts.submit(cat, form.id, {

@@ -136,11 +136,7 @@ export async function pendingAnswer(
 const MAX_ROWS = 10;
 
 /** Draws the tab after the reader has opened it or done something there. Never rejects. */
-export async function showHome(
-  deps: ListenerDeps,
-  user: UserId,
-  choice: QueueChoice = EVERYTHING,
-): Promise<void> {
+export async function showHome(deps: ListenerDeps, user: UserId, choice: QueueChoice): Promise<void> {
   deps.homes.opened(user, choice);
   await drawHome(deps, user, choice);
 }
@@ -200,11 +196,14 @@ export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeC
 // Clicks in the queue, on the Home tab and in the answer to `pending`. (For Review, see review-form.ts.)
 
 /** Reads the choice from a click on a filter or a page. A new filter starts at its first page. */
-export function choiceOf({ actions: [{ action_id, value }], state, view }: QueueClickPayload): QueueChoice {
-  if (action_id !== QUEUE_SHOW && action_id !== QUEUE_CHANNEL) return decodeChoice(value ?? "");
-  const values = (view?.state ?? state)?.values[QUEUE_FILTERS];
+export function choiceOf(payload: QueueClickPayload): QueueChoice {
+  const { actions, state, view, trigger_id: menus } = payload;
+  const [{ action_id, value }] = actions;
+  if (action_id !== QUEUE_SHOW && action_id !== QUEUE_CHANNEL) return { ...decodeChoice(value ?? ""), menus };
+  const states = Object.entries((view?.state ?? state)?.values ?? {});
+  const values = states.find(([block]) => block.startsWith(QUEUE_FILTERS))?.[1];
   const channel = parsed<ChannelId>(ChannelId, values?.[QUEUE_CHANNEL]?.selected_conversation);
-  return { show: shown(values?.[QUEUE_SHOW]?.selected_option?.value), channel, page: 0 };
+  return { show: shown(values?.[QUEUE_SHOW]?.selected_option?.value), channel, page: 0, menus };
 }
 
 /** Draws the list again in the same place after another page or filter was chosen. */

@@ -24,6 +24,7 @@ import {
   onSnoozeSubmit,
 } from "./follow-up-clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
+import { EVERYTHING } from "./queue-choice.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "./free-text.ts";
 import {
   ANSWER_MODAL,
@@ -228,7 +229,8 @@ function listenToEvents(app: App, deps: ListenerDeps): void {
   });
   app.event(HOME_OPENED, async ({ event }) => {
     const opened = readPayload(homeOpenedEvent, event, deps.log);
-    if (opened?.tab === "home") await showHome(deps, opened.user);
+    if (opened?.tab !== "home") return;
+    await showHome(deps, opened.user, { ...EVERYTHING, menus: String(deps.clock.now()) });
   });
   app.event(MESSAGE, async ({ event }) => {
     const deletion = messageDeletedEvent.safeParse(event);

@@ -10,6 +10,8 @@ export type QueueChoice = {
   readonly channel: ChannelId | null;
   /** The index of the page, from 0. */
   readonly page: number;
+  /** Names the menus that show the choice. Slack keeps a menu's old selection for its block id, so every choice gets a new name. */
+  readonly menus: string;
 };
 
 export const SHOW_ALL = "all";
@@ -18,15 +20,19 @@ export const SHOW_MINE = "mine";
 const RULE_CHARS = 140;
 const RULE = "rule:";
 export const showRule = (name: string): string => RULE + name.slice(0, RULE_CHARS);
+export const showsRule = (show: string): boolean => show.startsWith(RULE);
+/** Returns the name of the rule, or its beginning. */
+export const ruleShown = (show: string): string => show.slice(RULE.length);
 
-export const EVERYTHING: QueueChoice = { show: SHOW_ALL, channel: null, page: 0 };
+export const EVERYTHING: QueueChoice = { show: SHOW_ALL, channel: null, page: 0, menus: "" };
 
 /** Encodes a choice as text. Empty for the first page of everything. */
-export function encodeChoice({ show, channel, page }: QueueChoice): string {
+export function encodeChoice({ show, channel, page, menus }: QueueChoice): string {
   const fields = new URLSearchParams();
   if (show !== SHOW_ALL) fields.set("show", show);
   if (channel !== null) fields.set("channel", channel);
   if (page > 0) fields.set("page", String(page));
+  if (menus !== "") fields.set("menus", menus);
   return fields.toString();
 }
 
@@ -37,8 +43,11 @@ export function decodeChoice(text: string): QueueChoice {
     show: shown(fields.get("show")),
     channel: parsed<ChannelId>(ChannelId, fields.get("channel")),
     page: /^\d{1,4}$/.test(fields.get("page") ?? "") ? Number(fields.get("page")) : 0,
+    menus: /^[\w.]{1,100}$/.exec(fields.get("menus") ?? "")?.[0] ?? "",
   };
 }
+
+export const isFiltered = ({ show, channel }: QueueChoice): boolean => show !== SHOW_ALL || channel !== null;
 
 export function shown(text: string | null | undefined): string {
   return text === SHOW_MINE || text?.startsWith(RULE) === true ? text : SHOW_ALL;
@@ -48,6 +57,6 @@ export function filterOf({ show, channel }: QueueChoice, user: UserId): QueueFil
   return {
     ...(channel === null ? {} : { channel }),
     ...(show === SHOW_MINE ? { askedBy: user } : {}),
-    ...(show.startsWith(RULE) ? { rule: (name: string) => showRule(name) === show } : {}),
+    ...(showsRule(show) ? { rule: (name: string) => showRule(name) === show } : {}),
   };
 }

@@ -21,7 +21,7 @@ import { failure } from "../../make/bot.ts";
 import { idOf } from "../../make/message-id.ts";
 import { aQueue } from "../../make/queue.ts";
 import { anApproval, APPROVER, aWatchedRun, CHANNEL, NOON, TEAM, withApprovals } from "../../make/run.ts";
-import { textOf, wire } from "./blocks/oracle.ts";
+import { objectsIn, textOf, wire } from "./blocks/oracle.ts";
 
 const deps = {
   team: TEAM,
@@ -54,6 +54,14 @@ describe("the pages of a queue", () => {
     }
     expect(new Set(seen).size).toBe(42);
     expect(seen.findIndex((each) => each.startsWith(APPROVER))).toBe(22);
+  });
+
+  test("say that nothing waits with this filter only if there is one", async () => {
+    const drawn = async (choice: QueueChoice) =>
+      textOf(queueBlocks(await page([runWith(20, { requester: APPROVER })], choice)));
+    for (const at of [0, 1])
+      expect(await drawn({ ...EVERYTHING, page: at, menus: "1" })).toContain("Nothing waits for you now.");
+    expect(await drawn({ ...EVERYTHING, show: SHOW_MINE })).toContain("with this filter");
   });
 
   test("end with the last one, however far someone pages", async () => {
@@ -98,6 +106,7 @@ describe("the chosen filters", () => {
     show: fc.oneof(fc.constantFrom("all", SHOW_MINE), fc.string({ maxLength: 100 }).map(showRule)),
     channel: fc.constantFrom(null, CHANNEL),
     page: fc.integer({ min: 0, max: 9_999 }),
+    menus: fc.constantFrom("", "12345.98765.0123abcdef", "1795694400000"),
   });
 
   test("survive a button", () => {
@@ -109,13 +118,22 @@ describe("the chosen filters", () => {
   });
 
   test("fall back to everything, whatever else a button carries", () => {
-    for (const text of ["", "all", "page=-1", "page=1e9", "channel=U0BEN", "show=constructor", "\u0000"])
+    for (const text of [
+      "",
+      "all",
+      "page=-1",
+      "page=1e9",
+      "channel=U0BEN",
+      "show=constructor",
+      "menus=a:b",
+      "\u0000",
+    ])
       expect(decodeChoice(text)).toEqual(EVERYTHING);
   });
 
   test("are read from the menus, and start at the first page", () => {
     const values = {
-      queue_filters: {
+      "queue_filters:0": {
         queue_show: { selected_option: { value: SHOW_MINE } },
         queue_channel: { selected_conversation: CHANNEL },
       },
@@ -126,10 +144,26 @@ describe("the chosen filters", () => {
       actions: [{ action_id }],
       ...more,
     });
-    const due = { show: SHOW_MINE, channel: CHANNEL, page: 0 };
+    const due = { show: SHOW_MINE, channel: CHANNEL, page: 0, menus: "1" };
     expect(choiceOf(click("queue_show", { state: { values } }))).toEqual(due);
     expect(choiceOf(click("queue_channel", { view: { type: "home", state: { values } } }))).toEqual(due);
-    expect(choiceOf(click("queue_show", {}))).toEqual(EVERYTHING);
+    expect(choiceOf(click("queue_show", {}))).toEqual({ ...EVERYTHING, menus: "1" });
+  });
+
+  test("are read from menus that an earlier version drew", () => {
+    const values = { queue_filters: { queue_show: { selected_option: { value: SHOW_MINE } } } };
+    const view = { type: "home", state: { values } };
+    const click = { user: { id: APPROVER }, trigger_id: "1", actions: [{ action_id: "queue_show" }], view };
+    expect(choiceOf(click as unknown as QueueClickPayload)).toMatchObject({ show: SHOW_MINE });
+  });
+
+  test("are shown in the menus, even if nothing waits under the chosen rule", async () => {
+    const blocks = queueBlocks(await page([runWith(3)], { ...EVERYTHING, show: showRule("gone") }));
+    acceptBlocks(wire(blocks));
+    const menu = objectsIn(wire(blocks)).find((each) => each["action_id"] === "queue_show");
+    const gone = { text: { type: "plain_text", text: "Rule: gone", emoji: false }, value: showRule("gone") };
+    expect(menu).toMatchObject({ initial_option: gone });
+    expect(menu?.["options"]).toContainEqual(gone);
   });
 });
 

@@ -10,22 +10,13 @@ import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { ageWords } from "../../../domain/text/time-words.ts";
-import {
-  QUEUE_CHANNEL,
-  QUEUE_CLEAR,
-  QUEUE_FILTERS,
-  QUEUE_NEXT,
-  QUEUE_PREVIOUS,
-  QUEUE_REVIEW,
-  QUEUE_REVIEW_RULE,
-  QUEUE_REVIEW_RUN,
-  QUEUE_SHOW,
-} from "../names.ts";
-import { encodeChoice, type QueueChoice, SHOW_ALL, SHOW_MINE, showRule } from "../queue-choice.ts";
+import { QUEUE_REVIEW, QUEUE_REVIEW_RULE, QUEUE_REVIEW_RUN } from "../names.ts";
+import { isFiltered, type QueueChoice } from "../queue-choice.ts";
 import { frozenBlocks } from "./brake-blocks.ts";
 import { riskMark, wordsOfMarks } from "./pending-card.ts";
 import { runRow, undeliveredLine } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
+import { filters, pager } from "./queue-filters.ts";
 import { REFUSAL_REASONS } from "./queue-reasons.ts";
 import { missingInWords } from "./waiting-lines.ts";
 import { count, escaped, header, line, localTime, note, rich, span } from "./rich.ts";
@@ -71,7 +62,7 @@ export type QueuePage = {
 /** Whether nothing waits, and nothing was filtered out or left unread. */
 export function isEmpty({ counts, choice, unreadable, more }: QueuePage): boolean {
   const all = counts.yours + counts.others + counts.undelivered + unreadable.length;
-  return all === 0 && encodeChoice(choice) === "" && !more;
+  return all === 0 && !isFiltered(choice) && !more;
 }
 
 export const NOTHING_WAITS = "Nothing in your channels is waiting for a decision.";
@@ -123,7 +114,7 @@ const titled = (title: string, requests: number): string =>
   requests === 0 ? title : `${title} (${count(requests)})`;
 
 function noneOf({ choice, counts, more }: QueuePage): string {
-  if (encodeChoice(choice) !== "") return "Nothing here waits for you with this filter.";
+  if (isFiltered(choice)) return "Nothing here waits for you with this filter.";
   if (more) return "Nothing among the oldest requests waits for you.";
   return counts.others === 0 ? NOTHING_WAITS : "Nothing waits for you now.";
 }
@@ -232,69 +223,4 @@ function groupRow({ group: { kind, items }, together, review }: GroupRow): Block
       text: plain(`Review ${count(together)} together`),
     },
   } as Block;
-}
-
-// Filters and pages. Their values decide only what is listed.
-
-/** Slack's limit for the text of an option. */
-const OPTION_CHARS = 75;
-/** The most rules in the filter. Slack accepts 100 options in a menu. */
-const MAX_RULES = 90;
-/** The shortest list that has filters. */
-const FILTER_FROM = 2;
-
-function filters({ counts, choice, rules }: QueuePage): Block[] {
-  const isFiltered = encodeChoice({ ...choice, page: 0 }) !== "";
-  if (counts.yours + counts.others < FILTER_FROM && !isFiltered) return [];
-  const options = [
-    { text: plain("Everything"), value: SHOW_ALL },
-    { text: plain("What I asked for"), value: SHOW_MINE },
-    ...rules.slice(0, MAX_RULES).map((name) => ({
-      text: plain(oneLine(`Rule: ${name}`, OPTION_CHARS)),
-      value: showRule(name),
-    })),
-  ];
-  const chosen = options.find(({ value }) => value === choice.show) ?? options[0];
-  const show = { type: "static_select", action_id: QUEUE_SHOW, options, initial_option: chosen };
-  const channel = {
-    type: "conversations_select",
-    action_id: QUEUE_CHANNEL,
-    placeholder: { type: "plain_text", text: "All channels" },
-    filter: { include: ["public", "private"], exclude_bot_users: true },
-    ...(choice.channel === null ? {} : { initial_conversation: choice.channel }),
-  };
-  const clear = { type: "button", action_id: QUEUE_CLEAR, value: "all", text: plain("Show everything") };
-  return [
-    {
-      type: "actions",
-      block_id: QUEUE_FILTERS,
-      elements: [show, channel, ...(isFiltered ? [clear] : [])],
-    } as Block,
-  ];
-}
-
-function pager({ page, pages, choice, more }: QueuePage): Block[] {
-  const rest = more
-    ? [
-        note(
-          "More runs wait than can be listed. These are the oldest; newer ones appear as these are decided.",
-        ),
-      ]
-    : [];
-  if (pages <= 1) return rest;
-  const to = (action_id: string, text: string, next: number): object => ({
-    type: "button",
-    action_id,
-    value: encodeChoice({ ...choice, page: next }) || "all",
-    text: plain(text),
-  });
-  const elements = [
-    ...(page > 0 ? [to(QUEUE_PREVIOUS, "Previous", page - 1)] : []),
-    ...(page + 1 < pages ? [to(QUEUE_NEXT, "Next", page + 1)] : []),
-  ];
-  return [
-    note(`Page ${count(page + 1)} of ${count(pages)}`),
-    { type: "actions", elements } as Block,
-    ...rest,
-  ];
 }

@@ -323,7 +323,12 @@ export const HOME: Record<Extract<MessageId, `home:${string}`>, readonly Example
           page: aQueuePage(
             [MORE],
             { link: LINK },
-            { page: 1, pages: 3, more: true, choice: { show: SHOW_MINE, channel: CHANNEL, page: 1 } },
+            {
+              page: 1,
+              pages: 3,
+              more: true,
+              choice: { show: SHOW_MINE, channel: CHANNEL, page: 1, menus: "" },
+            },
           ),
         },
         NOON,

@@ -1,0 +1,102 @@
+// The filters and the pages of a queue. Their values decide only what is listed.
+
+import type { Block } from "@slack/types";
+import { oneLine } from "../../../domain/text/excerpt.ts";
+import {
+  QUEUE_CHANNEL,
+  QUEUE_CLEAR,
+  QUEUE_FILTERS,
+  QUEUE_NEXT,
+  QUEUE_PREVIOUS,
+  QUEUE_SHOW,
+} from "../names.ts";
+import {
+  encodeChoice,
+  isFiltered,
+  type QueueChoice,
+  ruleShown,
+  SHOW_ALL,
+  SHOW_MINE,
+  showRule,
+  showsRule,
+} from "../queue-choice.ts";
+import { count, note } from "./rich.ts";
+
+type Filtered = {
+  readonly counts: { readonly yours: number; readonly others: number };
+  readonly choice: QueueChoice;
+  readonly rules: readonly string[];
+};
+type Paged = {
+  readonly page: number;
+  readonly pages: number;
+  readonly choice: QueueChoice;
+  readonly more: boolean;
+};
+
+const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
+
+/** Slack's limit for the text of an option. */
+const OPTION_CHARS = 75;
+/** The most rules in the filter. Slack accepts 100 options in a menu. */
+const MAX_RULES = 90;
+/** The shortest list that has filters. */
+const FILTER_FROM = 2;
+
+/** Draws the menus, or nothing above a short list of everything. */
+export function filters({ counts, choice, rules }: Filtered): Block[] {
+  if (counts.yours + counts.others < FILTER_FROM && !isFiltered(choice)) return [];
+  // The chosen rule is also an option when nothing waits under it any more.
+  const rulesShown = new Set([...rules.slice(0, MAX_RULES).map(showRule), choice.show]);
+  const options = [
+    { text: plain("Everything"), value: SHOW_ALL },
+    { text: plain("What I asked for"), value: SHOW_MINE },
+    ...[...rulesShown].filter(showsRule).map((value) => ({
+      text: plain(oneLine(`Rule: ${ruleShown(value)}`, OPTION_CHARS)),
+      value,
+    })),
+  ];
+  const chosen = options.find(({ value }) => value === choice.show) ?? options[0];
+  const show = { type: "static_select", action_id: QUEUE_SHOW, options, initial_option: chosen };
+  const channel = {
+    type: "conversations_select",
+    action_id: QUEUE_CHANNEL,
+    placeholder: { type: "plain_text", text: "All channels" },
+    filter: { include: ["public", "private"], exclude_bot_users: true },
+    ...(choice.channel === null ? {} : { initial_conversation: choice.channel }),
+  };
+  const clear = { type: "button", action_id: QUEUE_CLEAR, value: "all", text: plain("Show everything") };
+  return [
+    {
+      type: "actions",
+      block_id: `${QUEUE_FILTERS}:${choice.menus}`,
+      elements: [show, channel, ...(isFiltered(choice) ? [clear] : [])],
+    } as Block,
+  ];
+}
+
+export function pager({ page, pages, choice, more }: Paged): Block[] {
+  const rest = more
+    ? [
+        note(
+          "More runs wait than can be listed. These are the oldest; newer ones appear as these are decided.",
+        ),
+      ]
+    : [];
+  if (pages <= 1) return rest;
+  const to = (action_id: string, text: string, next: number): object => ({
+    type: "button",
+    action_id,
+    value: encodeChoice({ ...choice, page: next }) || "all",
+    text: plain(text),
+  });
+  const elements = [
+    ...(page > 0 ? [to(QUEUE_PREVIOUS, "Previous", page - 1)] : []),
+    ...(page + 1 < pages ? [to(QUEUE_NEXT, "Next", page + 1)] : []),
+  ];
+  return [
+    note(`Page ${count(page + 1)} of ${count(pages)}`),
+    { type: "actions", elements } as Block,
+    ...rest,
+  ];
+}
