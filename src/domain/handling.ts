@@ -14,6 +14,7 @@ import {
   findQuestion,
   handoverSlot,
   isHandoverSlot,
+  isPosted,
   isQuestionSlot,
   openQuestions,
   questionSlot,
@@ -213,10 +214,4 @@ export function followUpMessageKey(run: Run, slot: Slot): string | null {
   if (found.question.answer !== undefined) return "answered";
   if (found.approval.state.type === "pending") return "open";
   return isUnposted ? null : "over";
-}
-
-/** Returns whether Slack may have the message. */
-function isPosted({ posts }: Run, slot: Slot): boolean {
-  const type = posts[slot]?.type;
-  return type === "up" || type === "unsure" || type === "sending";
 }

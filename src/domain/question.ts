@@ -40,10 +40,16 @@ export function openQuestions(approval: Approval): readonly Question[] {
 export const shownQuestion = (approval: Approval): Question | null =>
   openQuestions(approval).at(-1) ?? questionsOf(approval).at(-1) ?? null;
 
+/** Returns whether Slack may have the message. */
+export function isPosted({ posts }: Pick<Run, "posts">, slot: Slot): boolean {
+  const type = posts[slot]?.type;
+  return type === "up" || type === "unsure" || type === "sending";
+}
+
 /** Returns whether a message of the thread asks a question that no longer exists, because its request has changed. */
 export const hasOutdatedQuestion = (run: Pick<Run, "approvals" | "posts">): boolean =>
-  Object.entries(run.posts).some(
-    ([slot, post]) => isQuestionSlot(slot) && post?.type === "up" && findQuestion(run, slot) === null,
+  Object.keys(run.posts).some(
+    (slot) => isQuestionSlot(slot) && isPosted(run, slot) && findQuestion(run, slot) === null,
   );
 
 export type FoundQuestion = { readonly approval: Approval; readonly question: Question };

@@ -37,7 +37,7 @@ export type AskRequester = {
   openAnswer(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
   answer(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
   /** Resolves to null if the message is not an answer, because no question in this thread waits, or has waited in vain, for this person. */
-  answerInThread(message: ThreadMessage): Promise<Handled | "several" | "changed" | null>;
+  answerInThread(message: ThreadMessage): Promise<Handled | "several" | null>;
 };
 
 export type ThreadMessage = {
@@ -190,7 +190,7 @@ const MAX_RUNS = 100;
 async function answerInThread(
   deps: DecideDeps,
   { team, user, channel, thread, ts, text }: ThreadMessage,
-): Promise<Handled | "several" | "changed" | null> {
+): Promise<Handled | "several" | null> {
   const filter = {
     channels: [channel],
     only: "all",
@@ -219,7 +219,10 @@ async function answerInThread(
   const candidates = [sameMessage, open, notOpen].find(({ length }) => length > 0) ?? [];
   const [found] = candidates;
   // A request that changed has lost its questions. An answer to one of them must not become a task either.
-  if (found === undefined) return hasOutdatedQuestion(run) ? "changed" : null;
+  if (found === undefined) {
+    if (!hasOutdatedQuestion(run)) return null;
+    return refused(deps, { refusal: { type: "unknown" }, run }, { team, user }, { step: "answer" });
+  }
   if (candidates.length > 1) return "several";
   const { request, id, version } = found.approval;
   const handling = { run, approval: id, version, saw: request, was: null, step: "answer" } as const;

@@ -6,10 +6,16 @@ import { endsUnder } from "#src/domain/applied-rule.ts";
 import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
 import { claimOf } from "#src/domain/handling.ts";
 import { ageAt, extendedMs } from "#src/domain/follow-up.ts";
-import { MAX_QUESTIONS, openQuestions, questionsOf } from "#src/domain/question.ts";
+import {
+  hasOutdatedQuestion,
+  MAX_QUESTIONS,
+  openQuestions,
+  questionSlot,
+  questionsOf,
+} from "#src/domain/question.ts";
 
 import { deeds, lived, PEOPLE, RULE, waiting } from "../make/handling.ts";
-import { aWatchedRun, NOON, REQUESTER, TEAM, withApprovals } from "../make/run.ts";
+import { aNonce, aWatchedRun, NOON, REQUESTER, TEAM, withApprovals } from "../make/run.ts";
 
 const CAP = RULE.followUp.extend?.atMostMs ?? 0;
 const HOUR = 60 * 60_000;
@@ -84,4 +90,14 @@ describe("after any handling of a request", () => {
       }),
     );
   });
+});
+
+test.for([
+  ["up", true],
+  ["unsure", true],
+  ["sending", true],
+  ["refused", false],
+] as const)("a question that the run no longer has is outdated if Slack may have it (%s)", ([type, is]) => {
+  const posts = { [questionSlot(aNonce())]: { type } } as never;
+  expect(hasOutdatedQuestion({ ...withApprovals(aWatchedRun(), waiting()), posts })).toBe(is);
 });

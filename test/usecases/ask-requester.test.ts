@@ -226,14 +226,19 @@ describe("an answer", () => {
     expect(await entries(bench)).toContain("refused answer: already-decided");
   });
 
-  test("in the thread after the request changed is no answer, and does not start a run", async () => {
+  test("in the thread after the request changed is refused in the audit, and does not start a run", async () => {
     const { bench, card } = await ready();
     const message = { ...(await threadOf(bench, card)), text: "I changed it to 4" };
     expect(await bench.flow.askRequester.answerInThread(message)).toBeNull();
     await asked(bench, card);
     bench.agents.pending.set(card.id, [{ id: "apr_1", content: { action: "scale to 4" } }]);
     await bench.clock.pass(60_000);
-    expect(await bench.flow.askRequester.answerInThread(message)).toBe("changed");
+    const { askRequester } = bench.flow;
+    expect(await askRequester.answerInThread(message)).toMatchObject({
+      error: { refusal: { type: "unknown" } },
+    });
+    expect(await askRequester.answerInThread({ ...message, user: CLEO })).toBeNull();
+    expect(await entries(bench)).toEqual([`asked ${APPROVER}`, "refused answer: unknown"]);
   });
 
   test("in the thread counts for one open question only, so with two it is refused", async () => {

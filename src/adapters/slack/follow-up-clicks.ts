@@ -184,10 +184,10 @@ export async function answerInThread(
     const done = await deps.askRequester.answerInThread(message);
     if (done === null) return null;
     if (done === "several") return SEVERAL;
-    if (done === "changed") return REQUEST_CHANGED;
     if (done.ok) return TAKEN;
     const { refusal } = done.error;
     if (refusal.type === "already-decided" || refusal.type === "closed") return QUESTION_OVER;
+    if (refusal.type === "unknown") return REQUEST_CHANGED;
     return textAnswer(`refusal:${refusal.type}`, refusalWords(refusal, user));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;

@@ -72,8 +72,11 @@ describe("a message that mentions Countersign", () => {
     expect((await mentioned(async () => refused)).answers).toEqual(["refusal:answered-before"]);
     const over = err({ refusal: { type: "closed", why: "expired" }, run: null } as const);
     expect(await mentioned(async () => over)).toEqual({ answers: ["answer:question-over"], started: [] });
-    const changed = await mentioned(async () => "changed");
-    expect(changed).toEqual({ answers: ["answer:question-of-changed-request"], started: [] });
+    const gone = err({ refusal: { type: "unknown" }, run: null } as const);
+    expect(await mentioned(async () => gone)).toEqual({
+      answers: ["answer:question-of-changed-request"],
+      started: [],
+    });
     const lost = new PortError("no", { applied: "maybe", retry: "later", code: "timeout" });
     const failed = await mentioned(() => Promise.reject(lost));
     expect(failed).toEqual({ answers: ["answer:answer-not-recorded"], started: [] });
