@@ -250,9 +250,9 @@ function voidWords(cause: VoidCause): string {
     case "run-over":
       return "the run ended first.";
     case "voter-may-not":
-      return "you are no longer allowed to decide this. Others can, on its card.";
+      return "you are no longer allowed to decide this. Unless its time to decide is over, others can, on its card.";
     case "rule-changed":
-      return "it no longer meets the rule, because the policy or an approver's groups changed. If you are still allowed to, approve the request again on its card.";
+      return "it no longer meets the rule, because the policy or an approver's groups changed. If its card is still open and you are still allowed to, approve the request again there.";
     case "others-needed":
       return "it now has too few approvals. Unless its time to decide is over, yours still counts, and the card waits for others.";
     case "denied":
