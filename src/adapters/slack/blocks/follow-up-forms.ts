@@ -82,7 +82,8 @@ function handOverForm({ ticket }: OpenedForm): View {
   });
 }
 
-const TAKES_OVER = "They must be allowed to decide it. They are told in the thread, and can't hand it on.";
+const TAKES_OVER =
+  "They must be allowed to decide it and see this channel. They are told in the thread, and can't hand it on.";
 
 function snoozeForm({ ticket }: OpenedForm): View {
   const head = line(span("You are still looking at this request, but won't be reminded about it:"));

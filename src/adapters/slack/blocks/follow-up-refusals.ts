@@ -69,7 +69,7 @@ function takeOverWords({ to, why }: Extract<Refusal, { type: "cannot-take-over" 
   if (why === "requester") return `<@${to}> asked for this run, so another person must decide it. ${rest}`;
   if (why === "already-voted") return `<@${to}> has already approved this, so another person must. ${rest}`;
   return why === "not-in-channel"
-    ? `<@${to}> is not in this channel, so they would not learn of it. ${rest}`
+    ? `<@${to}> is not in this channel, so they would not learn of it. Add them to the channel first, or choose another person. Nothing changed.`
     : `<@${to}> can't decide this request. ${rest}`;
 }
 
@@ -86,6 +86,6 @@ export function followUpRefusalPlain(refusal: FollowUpRefusal): string {
   if (why === "requester") return "This person asked for the run, so another person must decide it.";
   if (why === "already-voted") return "This person has already approved it, so another person must.";
   return why === "not-in-channel"
-    ? "This person is not in the channel, so they would not learn of it."
+    ? "This person is not in the channel, so they would not learn of it. Add them to the channel first, or choose another person."
     : "This person can't decide this request.";
 }
