@@ -199,7 +199,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     changedModal(run, long, long),
     messageModal("No", "no", "refusal:unknown"),
     runForm("m", false, "", taskMenu([SAVED_TASK], null)),
-    savedTaskForm("m", [SAVED_TASK], SAVED_TASK),
+    savedTaskForm("m", taskMenu([SAVED_TASK], SAVED_TASK), SAVED_TASK),
     runForm("m", true),
     homeView({ page: manyPages, own: [], moreOwn: false }, NOON),
     aReceipt(),

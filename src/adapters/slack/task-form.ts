@@ -18,14 +18,17 @@ type Drawn = {
   readonly offered: readonly OfferedTask[];
   readonly chosen: OfferedTask | null;
   readonly values?: TaskValues;
+  /** The hash of the form that this one replaces. */
+  readonly before?: string;
 };
 
 /** `nonce` and `channel` identify the form. Its metadata contains them and the chosen task. */
-function taskForm(nonce: string, channel: ChannelId, { offered, chosen, values = {} }: Drawn) {
+function taskForm(nonce: string, channel: ChannelId, { offered, chosen, values = {}, before }: Drawn) {
   const tasks = offered.map(({ task }) => task);
-  if (chosen === null) return runForm(`${nonce} ${channel}`, false, "", taskMenu(tasks, null));
+  const menu = taskMenu(tasks, chosen?.task ?? null, before);
+  if (chosen === null) return runForm(`${nonce} ${channel}`, false, "", menu);
   const metadata = `${nonce} ${channel} ${chosen.task.name} ${chosen.digest}`;
-  return savedTaskForm(metadata, tasks, chosen.task, values);
+  return savedTaskForm(metadata, menu, chosen.task, values);
 }
 
 /** A saved task that was typed without all its fields, and the line as the person typed it. */
@@ -72,7 +75,7 @@ export async function onTaskChosen(deps: ListenerDeps, payload: ChoicePayload): 
   if (chosen === null && name !== OWN_WORDS)
     await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
   try {
-    const drawn = taskForm(nonce, channel, { offered, chosen });
+    const drawn = taskForm(nonce, channel, { offered, chosen, before: view.hash });
     await deps.quick("views.update", { view_id: view.id, hash: view.hash, view: drawn });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;

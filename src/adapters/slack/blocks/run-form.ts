@@ -87,7 +87,8 @@ const WHERE = {
 /** The value of the menu entry "In my own words". No saved task can have this name. */
 export const OWN_WORDS = "*";
 
-export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null): Block[] {
+/** `before`: the hash of the form that this one replaces. Empty for a new form. */
+export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null, before = ""): Block[] {
   if (tasks.length === 0) return [];
   const own = { text: plain("In my own words"), value: OWN_WORDS };
   const options = tasks.map(({ name, description }) => ({
@@ -103,22 +104,21 @@ export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null):
     options: [own, ...options],
     initial_option: initial,
   };
-  // The block's id contains the choice, because Slack keeps a menu's old selection as long as its block id stays the same.
-  const block_id = `${TASK_MENU_BLOCK}${chosen === null ? "" : `:${chosen.name}`}`;
-  return [{ type: "actions", block_id, elements: [menu] } as Block];
+  // Each drawing has a block id of its own, because Slack keeps a menu's old selection for its block id.
+  return [{ type: "actions", block_id: `${TASK_MENU_BLOCK}:${before}`, elements: [menu] } as Block];
 }
 
 /** `values` are the field values that the person typed with the command. */
 export function savedTaskForm(
   metadata: string,
-  tasks: readonly SavedTask[],
+  menu: readonly Block[],
   chosen: SavedTask,
   values: TaskValues = {},
 ): View {
   const text = { type: "section", text: plain(chosen.text) };
   const about = { type: "context", elements: [plain(chosen.description)] };
   return startView(metadata, [
-    ...taskMenu(tasks, chosen),
+    ...menu,
     about,
     text,
     ...chosen.fields.map((field) => fieldInput(chosen, field, values)),

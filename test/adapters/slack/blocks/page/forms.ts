@@ -278,7 +278,9 @@ export const RUN_FORMS: readonly Example[] = [
   },
   {
     when: "a saved task, with what was typed of it",
-    drawn: savedTaskForm("nonce C0OPS deploy 0123456789ab", [SAVED_TASK], SAVED_TASK, { env: "staging" }),
+    drawn: savedTaskForm("nonce C0OPS deploy 0123456789ab", taskMenu([SAVED_TASK], SAVED_TASK), SAVED_TASK, {
+      env: "staging",
+    }),
   },
 ];
 
