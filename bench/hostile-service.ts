@@ -26,6 +26,8 @@ const SHAPES: Readonly<Record<string, () => string>> = {
   "2,900 names": () => `[${FIRST},${many(2_900, (at) => `"k${at}":"sk-${at}"`)}}]`,
   "2,000,000 numbers": () => `[${FIRST},"o":[${many(2_000_000, () => "1")}]}]`,
   "pictures as escapes": () => `[${OPEN} ${'\\ud83d\\ude00\\"\\n'.repeat(BYTES / 16 - 8)}"}]`,
+  // Just short enough that all of it is drawn, because its characters are counted.
+  "99,000 marks of a rare script": () => `[${OPEN} ${"\u2CEF".repeat(99_000)}"}]`,
   "9,900 numbers": () => `[${FIRST},"o":[${many(9_900, () => "1")}]}]`,
 };
 

@@ -39,6 +39,7 @@ const SHAPES = [
   "2,000,000 numbers",
   "9,900 numbers",
   "pictures as escapes",
+  "99,000 marks of a rare script",
 ] as const;
 
 const WAIT_MS = 60_000;

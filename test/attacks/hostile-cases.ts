@@ -197,6 +197,10 @@ const slow = attacks<void, readonly [string, () => void]>(
       "a run of marks before a pattern",
       () => void foldForMatching(`x${"\u0301".repeat(50_000)}${"\u0323".repeat(50_000)}`),
     ],
+    [
+      "an action of 90,000 marks of a rare script",
+      () => void surfaces({ action: "\u2CEF".repeat(90_000), risk: "critical" }),
+    ],
   ],
   (_, [, attack]) => {
     const began = performance.now();
