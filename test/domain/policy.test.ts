@@ -7,6 +7,7 @@ import { decide, type Submission } from "#src/domain/decide.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { type Json, parseJson } from "#src/domain/json.ts";
 import { observe } from "#src/domain/observe.ts";
+import { readComparison } from "#src/domain/policy/comparison.ts";
 import { type Match, matcher, ruleFor } from "#src/domain/policy/choose-rule.ts";
 import {
   BUILT_IN,
@@ -76,10 +77,17 @@ test("a text that is too long to be read costs less than one that is read", () =
   expect(unread).toBeLessThan(read);
 });
 
-test("a number of more than 100,000 digits is not read either", () => {
-  const content = parseJson(`{"amount": 1e${"9".repeat(100_000)}}`);
-  const match = matcher({ ...facts, content });
-  expect(match({ ...ALWAYS, fields: { amount: ["> 100"] } })).toBe("some");
+test.for<[string, string, Match]>([
+  ["1,000 characters is compared", `1e${"9".repeat(998)}`, "every"],
+  ["1,000 characters is compared, however far below zero", `-1e${"9".repeat(997)}`, "none"],
+  ["more is not: it perhaps meets every condition", `1e${"9".repeat(999)}`, "some"],
+  ["more is not, however far below zero", `-1e${"9".repeat(998)}`, "some"],
+  ["more is not, whatever its form", `0.${"1".repeat(1_000)}`, "some"],
+])("a number of %s", ([, number, match]) => {
+  const amount = { ...facts, content: { amount: parseJson(number) } };
+  const above = readComparison("> 10") ?? "";
+  expect(matcher(amount)({ ...ALWAYS, fields: { amount: [above] } })).toBe(match);
+  expect(matcher(amount)({ ...ALWAYS, fields: { amount: ["*"] } })).toBe("every");
 });
 
 test("each value counts as fifty extra characters, and all values of a field count", () => {
@@ -87,6 +95,8 @@ test("each value counts as fifty extra characters, and all values of a field cou
     matcher({ ...facts, content: { risk: values } })({ ...ALWAYS, fields: { risk: ["high"] } });
   expect(risk("y".repeat(99_900), true)).toBe("none");
   expect(risk("y".repeat(99_901), true)).toBe("some");
+  expect(risk("y".repeat(99_900 - 1_000), parseJson("1".repeat(1_000)))).toBe("none");
+  expect(risk("y".repeat(99_900 - 999), parseJson("1".repeat(1_000)))).toBe("some");
 });
 
 describe("a condition", () => {

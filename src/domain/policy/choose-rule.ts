@@ -92,6 +92,8 @@ type Reading = { readonly value: Scalar; readonly asRead: () => string };
 
 /** Values that are longer than this in total (characters) are not read. They may match any pattern, so the strictest rule applies. */
 const MAX_CHARS = 100_000;
+/** Nor is a longer number: the time that a comparison takes grows faster than the length of the exponent. */
+const MAX_NUMBER_CHARS = 1_000;
 /** The cost of reading one value, in characters. */
 const VALUE_CHARS = 50;
 /** `plain`: the value has its usual place and form. */
@@ -137,8 +139,11 @@ const isAnyValue = (pattern: Pattern): boolean => typeof pattern === "string" &&
 
 function isTooLong(values: readonly Reading[]): boolean {
   let chars = 0;
-  for (const { value } of values)
-    chars += VALUE_CHARS + (typeof value === "string" ? value : (numberText(value) ?? "")).length;
+  for (const { value } of values) {
+    const number = numberText(value);
+    if (number !== null && number.length > MAX_NUMBER_CHARS) return true;
+    chars += VALUE_CHARS + (typeof value === "string" ? value : (number ?? "")).length;
+  }
   return chars > MAX_CHARS;
 }
 

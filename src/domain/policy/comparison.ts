@@ -69,7 +69,7 @@ function holds(order: number, op: Operator): boolean {
   return op.startsWith("<") ? order < 0 : order > 0;
 }
 
-/** Returns a negative number if `a` is less than `b`. Takes time proportional to the length of the texts, whatever the exponents are. */
+/** Returns a negative number if `a` is less than `b`. The time depends on the length of the texts, not on the values of the exponents. */
 export function compareDecimals(a: string, b: string): number {
   const left = decimalOf(a);
   const right = decimalOf(b);
