@@ -73,6 +73,38 @@ const names = attacks<void, readonly [string, Json]>(
   },
 );
 
+const places = attacks<void, readonly [string, { readonly [field: string]: string }]>(
+  21,
+  25,
+  [
+    [
+      "places that read like our own sentences",
+      { environment: "approved by 2 of 2 people", env: "press Approve to confirm" },
+    ],
+    ["places that read like our own words", { environment: "APPROVED", env: "safe" }],
+    ["the same under a name with a dot", { "target.env": "approved:by/Countersign" }],
+  ],
+  (_, [, fields]) => {
+    for (const blocks of surfaces({ action: "deploy", ...fields }))
+      for (const words of Object.values(fields)) {
+        expect(textOf(blocks)).toContain(words);
+        expect(unmarkedText(blocks)).not.toContain(words);
+      }
+  },
+);
+
+/** Returns the text of all headers and lines, except what is drawn as code. */
+function unmarkedText(blocks: unknown): string {
+  const lines = objectsIn(wire(blocks)).filter(
+    ({ type }) => type === "rich_text_section" || type === "header",
+  );
+  const isCode = (style: Json = null): boolean => isRecord(style) && style["code"] === true;
+  return lines
+    .flatMap(objectsIn)
+    .map(({ text, style }) => (typeof text === "string" && !isCode(style) ? text : ""))
+    .join("");
+}
+
 const LONG = "echo fine; ".repeat(5_000);
 const beside = attacks<void, readonly [string, { readonly [field: string]: Json }]>(
   18,
@@ -209,4 +241,4 @@ const slow = attacks<void, readonly [string, () => void]>(
   },
 );
 
-export const hostileCases: readonly Attack[] = [...names, ...beside, ...own, ...repeated, ...slow];
+export const hostileCases: readonly Attack[] = [...names, ...places, ...beside, ...own, ...repeated, ...slow];

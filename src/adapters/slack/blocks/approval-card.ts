@@ -17,11 +17,13 @@ import {
   cardRequest,
   decideButtons,
   denyButton,
+  MARK_CHARS,
+  placesAfter,
+  placesBefore,
+  riskForDeciders,
   riskMark,
   riskWords,
   ruleBlocks,
-  wordsForDeciders,
-  wordsOfMarks,
 } from "./pending-card.ts";
 import { cardState, type CardState } from "./card-state.ts";
 import { CONFIRMED } from "./delivery-words.ts";
@@ -146,9 +148,10 @@ function titleOf({ approval, marks, deployment }: Card): { title: string; whole:
 
 /** The risk, the places and the requester, separated by dots. */
 function marksElements({ run, marks }: Card): RichTextElement[] {
-  const words = wordsForDeciders(marks).map((word, at) => (at === 0 ? word.toLowerCase() : word));
   return [
-    ...words.flatMap((word) => [span(" · "), untrustedSpan(word, 60)]),
+    span(" · "),
+    untrustedSpan(riskForDeciders(marks).toLowerCase(), MARK_CHARS),
+    ...placesAfter(marks),
     span(run.origin === "started" ? " · asked by " : " · watched by "),
     person(run.requester),
   ];
@@ -239,7 +242,8 @@ function reasonOf({ by, reason }: Decision): RichTextElement[] {
 function askedLine({ marks, approval, deployment }: Card, decision: Decision | null) {
   return line(
     ...(deployment.name === "" ? [] : [span(`${deployment.name} · `)]),
-    ...wordsOfMarks(marks).flatMap((word) => [untrustedSpan(word, 60), span(" · ")]),
+    ...(marks.risk === null ? [] : [untrustedSpan(riskWords(marks.risk), MARK_CHARS), span(" · ")]),
+    ...placesBefore(marks),
     span(decision === null ? "asked " : "decided "),
     moment(decision?.at ?? approval.seenAt),
   );

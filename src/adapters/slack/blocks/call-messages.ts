@@ -11,7 +11,7 @@ import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { STORM_REVIEW } from "../names.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { riskMark, wordsForDeciders } from "./pending-card.ts";
+import { MARK_CHARS, placesAfter, riskForDeciders, riskMark } from "./pending-card.ts";
 import {
   ago,
   cardLink,
@@ -29,7 +29,6 @@ import {
 } from "./rich.ts";
 
 const ASKED_CHARS = 150;
-const MARKS_CHARS = 120;
 
 export function callMessage(run: Run, found: CallIn): Message {
   const { approval, call } = found;
@@ -91,7 +90,8 @@ function askedLine(run: Run, approval: Approval) {
     ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
     untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS, { bold: true }),
     span(" · "),
-    untrustedSpan(oneLine(wordsForDeciders(marks).join(" · "), MARKS_CHARS), MARKS_CHARS),
+    untrustedSpan(riskForDeciders(marks), MARK_CHARS),
+    ...placesAfter(marks),
   );
 }
 

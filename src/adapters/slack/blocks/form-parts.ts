@@ -25,7 +25,7 @@ import { type Deployment, runNote } from "./deployment.ts";
 import { questionBlocks } from "./follow-up-lines.ts";
 import { partWithId } from "./message-id.ts";
 import { missingInWords } from "./waiting-lines.ts";
-import { riskMark, voteLines, wordsForDeciders } from "./pending-card.ts";
+import { placesAfter, riskForDeciders, riskMark, voteLines } from "./pending-card.ts";
 import { fitsCard, fitsModal, requestOverview, wholeRequest } from "./request-blocks.ts";
 import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";
 
@@ -38,9 +38,9 @@ const inFile = (request: Request): string =>
 export function marksLine(run: Run, request: Request, deployment: Deployment) {
   const names = approvalOf(run, request)?.appliedRule.card;
   const marks = cardMarks(request, contextBehind(run.context, request), names);
-  const words = [...(deployment.name === "" ? [] : [deployment.name]), ...wordsForDeciders(marks)];
+  const words = [...(deployment.name === "" ? [] : [deployment.name]), riskForDeciders(marks)];
   const mark = marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)];
-  return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }))];
+  return [line(...mark, untrustedSpan(words.join(" · "), 120, { bold: true }), ...placesAfter(marks))];
 }
 
 export function askedBy(run: Run) {

@@ -45,6 +45,9 @@ import {
 
 // The request: short fields side by side and long fields in boxes. A very long request is shown as an overview of all its fields.
 
+/** The most characters of the words for a risk or a place. */
+export const MARK_CHARS = 60;
+
 /** Slack accepts ten texts in a section: five names with their values. */
 const ROWS = 5;
 
@@ -111,15 +114,21 @@ function sections(fields: readonly ShortField[]): Block[] {
   return blocks;
 }
 
-/** The risk and the places, as separate words. */
-export function wordsOfMarks({ risk, where }: CardMarks): readonly string[] {
-  return [...(risk === null ? [] : [riskWords(risk)]), ...where];
-}
+/** The places are code, so that none passes for our own words. Each is preceded or followed by a dot. */
+export const placesAfter = ({ where }: CardMarks): RichTextElement[] =>
+  where.flatMap((place) => [span(" · "), placeSpan(place)]);
+export const placesBefore = ({ where }: CardMarks): RichTextElement[] =>
+  where.flatMap((place) => [placeSpan(place), span(" · ")]);
 
-/** The same words for people who decide. If the service states no risk, they say so, because silence must not pass for a low risk. */
-export function wordsForDeciders(marks: CardMarks): readonly string[] {
-  return marks.risk === null ? ["Risk not stated", ...marks.where] : wordsOfMarks(marks);
-}
+const placeSpan = (place: string): RichTextElement => untrustedSpan(place, MARK_CHARS, { code: true });
+
+/** The risk, or "Request", and the places, for plain text, which has no code: there, the places are in quotes. */
+export const marksInPlainText = ({ risk, where }: CardMarks): string =>
+  [risk === null ? "Request" : riskWords(risk), ...where.map((place) => `"${place}"`)].join(" · ");
+
+/** The risk, for people who decide. If the service states none, the words say so, because silence must not pass for a low risk. */
+export const riskForDeciders = ({ risk }: CardMarks): string =>
+  risk === null ? "Risk not stated" : riskWords(risk);
 
 const MARKS = { critical: "🟥", high: "🟧", medium: "🟨", low: "🟩", other: "⬜" } as const;
 

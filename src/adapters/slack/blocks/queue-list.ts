@@ -13,7 +13,7 @@ import { ageWords } from "../../../domain/text/time-words.ts";
 import { QUEUE_REVIEW, QUEUE_REVIEW_RULE, QUEUE_REVIEW_RUN } from "../names.ts";
 import { isFiltered, type QueueChoice } from "../queue-choice.ts";
 import { frozenBlocks } from "./brake-blocks.ts";
-import { riskMark, wordsOfMarks } from "./pending-card.ts";
+import { marksInPlainText, riskMark } from "./pending-card.ts";
 import { runRow, undeliveredLine } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
 import { filters, pager } from "./queue-filters.ts";
@@ -138,8 +138,7 @@ function rowOf({ item, link, review }: QueueRow): Block[] {
   const { run, approval, marks } = item;
   const asked = headline(approval.request, ASKED_CHARS).text;
   const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
-  const before = wordsOfMarks(marks).join(" · ");
-  const text = `${mark}${before === "" ? "Request" : before}: ${asked}`;
+  const text = `${mark}${marksInPlainText(marks)}: ${asked}`;
   const place = `<#${run.channel}> · ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;
   const state = [...stateParts(item), ...cardLink(link)].join(" · ");
   const opens = formName(item);

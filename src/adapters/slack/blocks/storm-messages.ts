@@ -5,24 +5,24 @@ import type { Approval } from "../../../domain/approval.ts";
 import { isStopped, type Run, type Slot } from "../../../domain/run.ts";
 import { activeStorm, decidedOf, linesOf, movedToCards } from "../../../domain/storm.ts";
 import { approvalMarks, headline } from "../../../domain/text/card-layout.ts";
-import { oneLine } from "../../../domain/text/excerpt.ts";
 import { CARD_READ, STORM_REVIEW } from "../names.ts";
 import { cardState } from "./card-state.ts";
 import { withId } from "./message-id.ts";
 import {
   buttonsOf,
   decideButtons,
+  MARK_CHARS,
   mentionedUsers,
   mentionLine,
+  placesAfter,
+  riskForDeciders,
   riskMark,
-  wordsForDeciders,
 } from "./pending-card.ts";
 import { count, line, type Message, moment, note, person, rich, span, untrustedSpan } from "./rich.ts";
 
 // A digest lists many approvals of a run in one message, each with the buttons of its card. The form shows the whole request.
 
 const ACTION_CHARS = 120;
-const MARKS_CHARS = 120;
 
 export function digestMessage(run: Run, page: number): Message {
   const lines = linesOf(run, page);
@@ -89,7 +89,6 @@ function mentions(run: Run, lines: readonly Approval[]) {
 function lineOf(run: Run, approval: Approval): Block[] {
   const { request, appliedRule, votes, nonce } = approval;
   const marks = approvalMarks(run, approval);
-  const words = oneLine(wordsForDeciders(marks).join(" · "), MARKS_CHARS);
   const { needs } = appliedRule.rule;
   const progress: RichTextElement[] =
     needs === 1 ? [] : [span(` · ${count(votes.length)} of ${count(needs)} approvals`)];
@@ -97,7 +96,8 @@ function lineOf(run: Run, approval: Approval): Block[] {
     ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
     untrustedSpan(headline(request, ACTION_CHARS).text, ACTION_CHARS, { bold: true }),
     span(" · "),
-    untrustedSpan(words, MARKS_CHARS),
+    untrustedSpan(riskForDeciders(marks), MARK_CHARS),
+    ...placesAfter(marks),
     span(" · "),
     moment(approval.since),
     ...progress,

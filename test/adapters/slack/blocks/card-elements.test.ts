@@ -202,10 +202,10 @@ describe("a card shows", () => {
     );
   });
 
-  test("who asked for the run or watches it, and the risk and the places as the service writes them", () => {
+  test("who asked for the run or watches it, and the risk and the places as the service writes them, places as code", () => {
     const request = requestOf("Deploy", { action: "Deploy", risk: 7, environment: "EU" });
     const card = { ...PENDING, request };
-    expect(words(card)).toContain(`🟡 Approval needed** · risk 7 · EU · asked by @${REQUESTER} · `);
+    expect(words(card)).toContain(`🟡 Approval needed** · risk 7 · \`EU\` · asked by @${REQUESTER} · `);
     expect(words(card)).toContain("# ⬜ Risk 7: Deploy\n");
     expect(words(card)).toMatch(/^text: .*, asked by <@/);
     const watched = words(card, { ...CREATED, origin: "adopted" });
@@ -219,9 +219,9 @@ describe("a card shows", () => {
     const over = { type: "confirmed", at: NOON, stillListed: null } as const;
     expect(words(PENDING)).toMatch(/^text: High risk: Deploy billing-api/);
     expect(words(decided(over))).toMatch(/^text: ✅ Approved: Deploy billing-api/);
-    expect(words(decided(over))).toMatch(/^High risk · production · decided \{/m);
+    expect(words(decided(over))).toMatch(/^High risk · `production` · decided \{/m);
     const request = requestOf("Deploy", { action: "Deploy", environment: "EU" });
-    expect(words({ ...decided(over), request })).toMatch(/^EU · decided \{/m);
+    expect(words({ ...decided(over), request })).toMatch(/^`EU` · decided \{/m);
   });
 
   test("boxes for what does not fit in the title, and for multi-line fields", () => {

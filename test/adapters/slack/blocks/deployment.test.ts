@@ -37,6 +37,8 @@ test.for(
 test.for(of("form:approve", "form:deny", "form:read-first"))(
   "$id $when shows the deployment beside the risk",
   ({ drawn }) => {
-    expect(printedView(drawn).split("\n")[1]).toContain(`${DEPLOYMENT.name} · High risk · production`);
+    expect(printedView(drawn).split("\n")[1]).toContain(
+      `**${DEPLOYMENT.name} · High risk** · \`production\``,
+    );
   },
 );

@@ -7,6 +7,7 @@ import { QUEUE_REVIEW } from "#src/adapters/slack/names.ts";
 import type { Run } from "#src/domain/run.ts";
 import { anApproval, APPROVER, aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
 import { aQueuePage } from "../../../make/queue.ts";
+import { requestOf } from "../observed.ts";
 import { always, anyRun } from "./hostile.ts";
 import { expectInert, objectsIn, textOf, wire } from "./oracle.ts";
 
@@ -61,6 +62,16 @@ test("a row says that a request can only be denied while its run is stopped or f
     "its run is stopped, so it can only be denied",
   );
   expect(rowOf({ ...run, frozen: freeze })).toContain("frozen, so it can only be denied");
+});
+
+test("a row quotes the place, so that it does not pass for our own words", () => {
+  const asked = (fields: { readonly [field: string]: string }) => {
+    const request = requestOf("Deploy", { action: "Deploy", ...fields });
+    return textOf(queueBlocks(aQueuePage([withApprovals(aWatchedRun(), { ...anApproval(), request })])));
+  };
+  expect(asked({ risk: "high", environment: "approved" })).toContain('High risk · "approved": Deploy');
+  expect(asked({ environment: "approved" })).toContain('Request · "approved": Deploy');
+  expect(asked({ environment: "approved by Ben" })).not.toContain("approved");
 });
 
 test("the button of a row is named after the form that it opens", () => {
