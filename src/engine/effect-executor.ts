@@ -9,7 +9,6 @@ import { type Effect, effectKey, isMarked, type Outcome } from "../domain/effect
 import { type RunKey, shardOf } from "../domain/ids.ts";
 import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, OPENING, type Run } from "../domain/run.ts";
-import type { EventLog } from "../ports.ts";
 import {
   checkBeforeSending,
   decisionFingerprint,
@@ -22,7 +21,8 @@ import {
   type SendPermit,
 } from "./check-before-sending.ts";
 import { endedWithin } from "./clock.ts";
-import { createOutcomeWriter, isLeaseLost } from "./outcome-writer.ts";
+import { createRunFailureLog } from "./logging.ts";
+import { createOutcomeWriter, isLeaseLost, type WriterDeps } from "./outcome-writer.ts";
 import { paceOf } from "./perform-effect.ts";
 
 export type EffectExecutor = {
@@ -48,6 +48,7 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   const sending = new Map<string, number>();
   /** The effects that were started again while they were in progress. */
   const startedAgain = new Set<string>();
+  const parts = { ...deps, logFailure: createRunFailureLog(deps) };
   let isStopping = false;
 
   function start(run: Run, effect: Effect, engine: EngineHandle): void {
@@ -67,7 +68,7 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
       return true;
     };
     const handle = { ...engine, isStopping: () => isStopping, beginSending };
-    const afterMs = await execute(deps, run, effect, handle);
+    const afterMs = await execute(parts, run, effect, handle);
     sending.delete(id);
     underWay.delete(id);
     count(busy, run.key, -1);
@@ -108,12 +109,7 @@ function isStillChecked(run: Run, effect: Effect, { checkedDecision }: SendPermi
  * Takes one effect from its turn to its stored outcome. Resolves to the wait before the run should be reconciled again (ms); after 0, the
  * run is reconciled again only if the effect was started again meanwhile. Never rejects.
  */
-async function execute(
-  deps: ExecutorDeps,
-  run: Run,
-  effect: Effect,
-  handle: ExecutionHandle,
-): Promise<number> {
+async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: ExecutionHandle): Promise<number> {
   const writer = createOutcomeWriter(deps, run.key, effect, handle);
   const storeWithoutCall = (outcome: Outcome): Promise<number> => {
     deps.logEffect(run, effect, outcome);
@@ -143,7 +139,7 @@ async function execute(
     deps.logEffect(result.run, effect, outcome);
     return await writer.untilSaved(outcome);
   } catch (error) {
-    logFailure(deps.log, { run: run.key, effect: effectKey(effect), error });
+    logUnexecuted(deps, { run: run.key, effect: effectKey(effect), error });
     // If this fails, too, or if a mark is stored only now, the engine settles it with the run's next change.
     if (!isLeaseLost(error)) await writer.once(OWN_FAULT).catch(() => undefined);
     return AFTER_FAILURE_MS;
@@ -151,10 +147,13 @@ async function execute(
 }
 
 /** A lost lease is no error: the next holder of the run settles the effect. */
-function logFailure(log: EventLog, facts: { run: RunKey; effect: string; error: unknown }): void {
+function logUnexecuted(
+  { log, logFailure }: WriterDeps,
+  facts: { run: RunKey; effect: string; error: unknown },
+): void {
   if (isLeaseLost(facts.error))
     log.warn(facts, "the outcome is not saved, because this process no longer holds the run");
-  else log.error(facts, "could not execute an effect");
+  else logFailure(facts, "could not execute an effect");
 }
 
 /** Returns whether the effect posts the first message of the run. */

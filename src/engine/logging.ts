@@ -54,12 +54,19 @@ export function createQuietErrors({
   return createQuietWarnings({ log: asErrors, clock });
 }
 
-/** Failures of the store with the same code share one line a minute, because every run that is due meets them. Logs all others. */
-export function createRunFailureLog({ log, clock }: Pick<Deps, "log" | "clock">) {
+export type RunFailureLog = (
+  facts: { readonly run: RunKey; readonly effect?: string; readonly error: unknown },
+  message: string,
+) => void;
+
+/**
+ * Failures of the store with the same code and message share one line a minute, because every run that is due meets them. Logs all others.
+ */
+export function createRunFailureLog({ log, clock }: Pick<Deps, "log" | "clock">): RunFailureLog {
   const logQuietly = createQuietErrors({ log, clock });
-  return (run: RunKey, error: unknown, message: string): void => {
-    if (error instanceof PortError) logQuietly(error.code, { run, error }, message);
-    else log.error({ run, error }, message);
+  return (facts, message) => {
+    if (facts.error instanceof PortError) logQuietly(`${facts.error.code} ${message}`, facts, message);
+    else log.error(facts, message);
   };
 }
 

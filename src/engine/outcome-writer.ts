@@ -4,9 +4,10 @@ import pRetry from "p-retry";
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
-import { type EventLog, PortError } from "../ports.ts";
+import { PortError } from "../ports.ts";
 import { releaseRunId } from "./change-runs.ts";
 import type { ExecutionHandle, ExecutorDeps } from "./check-before-sending.ts";
+import type { RunFailureLog } from "./logging.ts";
 
 /**
  * How long storing an outcome is retried without the lease (ms). This process renews a lapsed lease within a minute. If another process
@@ -21,14 +22,16 @@ export type OutcomeWriter = {
   untilSaved(outcome: Outcome): Promise<number>;
 };
 
+export type WriterDeps = ExecutorDeps & { readonly logFailure: RunFailureLog };
+
 /** Serves one execution of the effect, because it remembers since when the lease has been lost. */
 export function createOutcomeWriter(
-  deps: ExecutorDeps,
+  deps: WriterDeps,
   key: RunKey,
   effect: Effect,
   handle: ExecutionHandle,
 ): OutcomeWriter {
-  const { clock, log } = deps;
+  const { clock } = deps;
   let leaseLostSince: number | null = null;
 
   async function once(outcome: Outcome): Promise<number> {
@@ -60,7 +63,7 @@ export function createOutcomeWriter(
       minTimeout: 200,
       maxTimeout: 5_000,
       shouldRetry: ({ error }) => shouldRetry(error),
-      onFailedAttempt: ({ error }) => logUnsaved(log, { run: key, effect: effectKey(effect), error }),
+      onFailedAttempt: ({ error }) => logUnsaved(deps, { run: key, effect: effectKey(effect), error }),
     });
   }
 
@@ -68,9 +71,12 @@ export function createOutcomeWriter(
 }
 
 /** A lost lease is expected: another replica has saved the run, and this process claims the run again at its next pass. */
-function logUnsaved(log: EventLog, facts: { run: RunKey; effect: string; error: Error }): void {
+function logUnsaved(
+  { log, logFailure }: WriterDeps,
+  facts: { run: RunKey; effect: string; error: Error },
+): void {
   if (isLeaseLost(facts.error)) log.debug(facts, "the run must be claimed again before its outcome is saved");
-  else log.error(facts, "not saved; retrying");
+  else logFailure(facts, "not saved; retrying");
 }
 
 /** Returns whether storing an outcome failed because this process does not hold the run. */

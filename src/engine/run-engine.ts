@@ -26,7 +26,7 @@ import type { Clock, CountedTime } from "./clock.ts";
 import { createDelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
 import { createLateCommits, type LateCommits } from "./late-commits.ts";
-import { createRunFailureLog, type EffectLog } from "./logging.ts";
+import { createRunFailureLog, type EffectLog, type RunFailureLog } from "./logging.ts";
 import { createHeldRuns, type HeldRuns, type HeldShards } from "./held-runs.ts";
 import { createKeyedLock } from "./keyed-lock.ts";
 import { createMarkSettling, type MarkSettling, type SaveRequest } from "./settle-marks.ts";
@@ -159,7 +159,7 @@ type ReconcileAfter = (key: RunKey, afterMs: number) => void;
 type WakeDeps = Deps & {
   readonly change: Change;
   readonly reconcileAfter: ReconcileAfter;
-  readonly logFailure: ReturnType<typeof createRunFailureLog>;
+  readonly logFailure: RunFailureLog;
 };
 
 /** Applies what time has changed and reconciles the run. Tries again later if the store fails. Never rejects. */
@@ -176,7 +176,7 @@ async function wake(
       return time.isCounted(ctx.monotonic) ? expire(current, ctx) : current;
     });
   } catch (error) {
-    logFailure(key, error, NOT_RECONCILED);
+    logFailure({ run: key, error }, NOT_RECONCILED);
     reconcileAfter(key, AFTER_FAILURE_MS);
   }
 }

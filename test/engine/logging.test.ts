@@ -23,9 +23,11 @@ test("runs that the same failure of the store meets share one error a minute; ea
   const add = (level: string) => (_fields: object, message: string) => void lines.push(`${level} ${message}`);
   const log = { error: add("error"), warn: add("warn"), info: add("info"), debug: add("debug") };
   const logFailure = createRunFailureLog({ log, clock: createHandClock() });
-  for (let runs = 0; runs < 100; runs += 1) logFailure(aRun().key, failure("store_full"), "not reconciled");
-  logFailure(aRun().key, failure("store_down"), "not reconciled");
-  for (let runs = 0; runs < 2; runs += 1) logFailure(aRun().key, new TypeError("no"), "not reconciled");
+  for (let runs = 0; runs < 100; runs += 1)
+    logFailure({ run: aRun().key, error: failure("store_full") }, "not reconciled");
+  logFailure({ run: aRun().key, error: failure("store_down") }, "not reconciled");
+  for (let runs = 0; runs < 2; runs += 1)
+    logFailure({ run: aRun().key, error: new TypeError("no") }, "not reconciled");
   expect(lines.filter((each) => each.startsWith("error"))).toHaveLength(4);
   expect(lines).toHaveLength(103);
 });

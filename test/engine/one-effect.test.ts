@@ -176,6 +176,16 @@ describe("an effect before its mark", () => {
     await stage.act(POST);
     expect(stage.told.slice(-2)).toEqual([`again ${AFTER_FAILURE_MS}`, "idle"]);
   });
+
+  test("that meets the same failure of the store as another shares its error for a minute", async () => {
+    const stage = createEffectStage(planned());
+    stage.catchUp = () => Promise.reject(failure("database_locked"));
+    for (let times = 0; times < 3; times += 1) await stage.act(CREATE);
+    await stage.clock.pass(60_000);
+    await stage.act(CREATE);
+    const lines = stage.told.filter((each) => each.endsWith("could not execute an effect"));
+    expect(lines.map((each) => each.split(" ")[0])).toEqual(["error", "debug", "debug", "error"]);
+  });
 });
 
 describe("a decision", () => {
@@ -303,6 +313,7 @@ describe("the outcome of an effect", () => {
       return { stage, passes, lines };
     }
     const RETRIED = "error post opening not saved; retrying";
+    const RETRIED_AGAIN = "debug post opening not saved; retrying";
     const CLAIMED = "debug post opening the run must be claimed again before its outcome is saved";
     const LOST = "warn post opening the outcome is not saved, because this process no longer holds the run";
     const AGAIN = [`again ${AFTER_FAILURE_MS}`, "idle"];
@@ -327,7 +338,7 @@ describe("the outcome of an effect", () => {
       expect(stage.executor.isBusy(stage.run.key)).toBe(true);
       await passes();
       await passes();
-      expect(lines()).toEqual([RETRIED, RETRIED, "idle"]);
+      expect(lines()).toEqual([RETRIED, RETRIED_AGAIN, "idle"]);
       expect(stage.run.posts[OPENING]?.type).toBe("up");
     });
 
@@ -352,7 +363,7 @@ describe("the outcome of an effect", () => {
       void stage.executor.stop(1_000);
       stage.fails.push(failure("database_locked"));
       await passes();
-      expect(lines()).toEqual([RETRIED, RETRIED, ...GIVEN_UP]);
+      expect(lines()).toEqual([RETRIED, RETRIED_AGAIN, ...GIVEN_UP]);
     });
 
     test("is left to the next holder of the run if a process stops without its lease", async () => {
