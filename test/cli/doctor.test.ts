@@ -12,6 +12,7 @@ import { parse } from "yaml";
 import { startBot } from "#sandbox/bot/bot-process.ts";
 import { MANIFEST, startWorld, type World } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import { takeLock } from "#src/adapters/store/process-lock.ts";
 import { NEEDED_SCOPES } from "#src/cli/doctor/check-slack.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
@@ -298,7 +299,7 @@ test("a database that another process has locked is reported, and no stored byte
   const { printed } = await seenWhileLocked();
   // Only Linux shows which process holds a lock.
   const who = existsSync("/proc/locks") ? /process \d+/ : /another process/;
-  const todo = "If that is the bot, leave it running";
+  const todo = "If that is the bot in another container, all is well";
   expect(printed).toMatch(new RegExp(`WRONG {2}Database .*is locked by ${who.source}.*\\n.*${todo}`));
 });
 
@@ -310,6 +311,15 @@ const canPart = spawnSync(APART[0], [...APART.slice(1), "true"]).status === 0;
 test.runIf(canPart)("a database that a process outside its container has locked is reported", async () => {
   const { printed } = await seenWhileLocked({}, [...APART, process.execPath]);
   expect(printed).toMatch(/WRONG {2}Database .*is locked by another process, and no bot answers/);
+});
+
+test("a locked database of an older schema is reported with what the next start does to it", async () => {
+  await written();
+  inDatabase("update schema_version set version = 0");
+  const lock = takeLock(database(), 0);
+  const { printed } = await doctor();
+  lock.release();
+  expect(printed).toMatch(/is locked by .*; the next start will migrate its schema from 0 to \d+/);
 });
 
 test("a database that the running bot holds is reported as good", async () => {

@@ -42,6 +42,8 @@ const OWN_KEY = "Put the right file there, readable and writable by this user.";
 const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor and npm run audit do.";
 const LOST =
   "Restore a backup, or check DATABASE_URL: the next start would create an empty database. If you want an empty database, move the key file to another folder.";
+const IF_LOCKED =
+  "If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, leave it running: check its log, and set HOST and PORT as it has them. If it is no bot, stop that process.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
 const NOTHING_YET = "Countersign has written nothing to it yet";
 const AS_THE_BOT = "Run the doctor as the bot's user.";
@@ -98,9 +100,8 @@ function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null)
   }
   if (!state.free && bot === null) {
     const who = state.holder === null ? "another process" : `process ${state.holder}`;
-    const todo =
-      "If that is the bot, leave it running: check its log, and set HOST and PORT as it has them. If not, stop that process.";
-    return bad(DATABASE, `${path} is locked by ${who}, and no bot answers at HOST and PORT`, todo);
+    const says = `${path} is locked by ${who}, and no bot answers at HOST and PORT${nextStart(state)}`;
+    return bad(DATABASE, says, IF_LOCKED);
   }
   const key = auditKeyFile(path);
   if (state.type === "missing" && existsSync(key))
