@@ -39,7 +39,15 @@ const DOWN: Fault = { code: "store_down", words: "the server is stopping or star
 const POSTGRES_FAULTS = new Map<string, Fault>([
   ["40001", BUSY],
   ["40P01", BUSY],
-  ["55P03", BUSY],
+  // Only a migration limits its waits for locks.
+  [
+    "55P03",
+    {
+      code: "store_busy",
+      words:
+        "another session, such as a backup or a report, kept a table locked. Nothing was changed. End that session, or try again later",
+    },
+  ],
   ["28000", DENIED],
   ["28P01", DENIED],
   ["42501", { code: "store_denied", words: "the server denies this user a right that Countersign needs" }],

@@ -15,6 +15,9 @@ import type { Database, Tables } from "./database.ts";
 /** The id of our advisory lock on the schema: "CSgn". */
 const SCHEMA_LOCK = 0x43_53_67_6e;
 
+/** How long a migration waits for a table (ms). The running replicas' statements wait behind it, and may take 10 s. */
+const TABLE_WAIT_MS = 5_000;
+
 const refusal = (
   table: string,
 ): string => `create function ${table}_refuses() returns trigger language plpgsql as $$
@@ -61,8 +64,9 @@ export const POSTGRES: Engine = {
     end: triggers("enable"),
   },
   timeOf: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-  // Held until the end of the transaction, so replicas that start at the same time migrate one after the other.
-  lockSchema: `select pg_advisory_xact_lock(${SCHEMA_LOCK})`,
+  // Held until the end of the transaction, so replicas that start at the same time migrate one after the other. Only the waits for
+  // tables are limited, because another replica's migration may take long.
+  lockSchema: `select pg_advisory_xact_lock(${SCHEMA_LOCK}); set local lock_timeout = ${TABLE_WAIT_MS}`,
   tables: TABLES,
 };
 

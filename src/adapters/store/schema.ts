@@ -16,7 +16,10 @@ export type Engine = {
   readonly removing: { readonly begin: readonly string[]; readonly end: readonly string[] };
   /** The time by which leases are measured (ms): the time of the only process, or the database's own time if there are several. */
   readonly timeOf: (now: number) => Expression<number>;
-  /** Makes other migrating processes wait until this transaction ends. Null if there can be no other process. */
+  /**
+   * Makes other migrating processes wait until this transaction ends, and limits how long it waits for a table. Null if there can be no other
+   * process.
+   */
   readonly lockSchema: string | null;
   /** Selects the names of the tables, and of whatever else could stand in their way. */
   readonly tables: string;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { unusable } from "#src/adapters/store/faults.ts";
 import { openPostgres, POSTGRES } from "#src/adapters/store/postgres.ts";
 import { migrate, MIGRATIONS, type Step } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
@@ -69,6 +70,23 @@ describe.each([
     expect(await version()).toBe(1);
     expect(await people()).toEqual([{ name: "Ana" }]);
   });
+
+  test.runIf(engine === POSTGRES)(
+    "while another session reads a table for long, no step is taken",
+    async () => {
+      await migrate(db, engine, [names]);
+      const impatient = { ...engine, lockSchema: engine.lockSchema?.replace(/\d+$/, "50") ?? null };
+      await db.transaction().execute(async (reader) => {
+        await sql`lock table names in access share mode`.execute(reader);
+        const migrating = migrate(db, impatient, [names, ages]);
+        await expect(migrating.catch((error) => Promise.reject(unusable("x", error)))).rejects.toThrow(
+          "another session, such as a backup or a report, kept a table locked. Nothing was changed.",
+        );
+      });
+      expect(await version()).toBe(1);
+      expect(await people()).toEqual([{ name: "Ana" }]);
+    },
+  );
 
   test("a newer database is refused and left unchanged", async () => {
     await migrate(db, engine, [names, ages]);

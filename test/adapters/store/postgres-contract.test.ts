@@ -49,7 +49,7 @@ const LISTED = {
   triggers: words("trigger function returns language plpgsql raise exception execute return old strpos"),
   "listen and notify": words("listen countersign pg_notify"),
   "an advisory lock": words("pg_advisory_xact_lock"),
-  "time limits": words("statement_timeout idle_in_transaction_session_timeout"),
+  "time limits": words("statement_timeout lock_timeout idle_in_transaction_session_timeout"),
   "the time of the server": words("clock_timestamp extract epoch"),
   "names of tables": words(
     "pg_class relname relnamespace relkind pg_namespace nspname oid current_schema pg_depend classid objid deptype regclass",
