@@ -50,7 +50,10 @@ const Pod = z.object({
       spec: z.object({
         terminationGracePeriodSeconds: z.number(),
         containers: z.tuple([
-          z.looseObject({ volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })) }),
+          z.looseObject({
+            startupProbe: z.object({ periodSeconds: z.number(), failureThreshold: z.number() }),
+            volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
+          }),
         ]),
         volumes: z.array(z.looseObject({ name: z.string() })),
       }),
@@ -64,7 +67,9 @@ test("with SQLite, two bots never run at once, and the bot starts with its varia
   const { replicas, strategy, template } = Pod.parse(of("Deployment")).spec;
   expect([replicas, strategy.type]).toEqual([1, "Recreate"]);
   expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(10);
-  const [{ volumeMounts }] = template.spec.containers;
+  const [{ volumeMounts, startupProbe }] = template.spec.containers;
+  // The first start after an upgrade may go through the whole audit.
+  expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThanOrEqual(1_800);
   const { data } = z.object({ data: z.record(z.string(), z.string()) }).parse(of("ConfigMap"));
   const values: Record<string, string> = {
     SLACK_BOT_TOKEN: "xoxb-1-abc",

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { startHttp } from "#src/adapters/http/server.ts";
+import { PATIENT } from "#src/adapters/store/postgres.ts";
 import { readConfig, variables } from "#src/config.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -164,7 +165,6 @@ describe("deploy/kubernetes", () => {
   const Meta = z.object({ name: z.string(), labels: z.record(z.string(), z.string()) });
   const Probe = z.object({
     httpGet: z.object({ path: z.string(), port: z.string() }),
-    initialDelaySeconds: z.number().optional(),
     periodSeconds: z.number(),
     timeoutSeconds: z.number(),
     failureThreshold: z.number(),
@@ -175,6 +175,7 @@ describe("deploy/kubernetes", () => {
     env: z.array(SecretFile),
     envFrom: z.array(z.strictObject({ configMapRef: z.strictObject({ name: z.string() }) })),
     ports: z.array(z.object({ name: z.string(), containerPort: z.number() })),
+    startupProbe: Probe,
     livenessProbe: Probe,
     readinessProbe: Probe,
     lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.number() }) }) }),
@@ -335,12 +336,12 @@ describe("deploy/kubernetes", () => {
       ready: () => Promise.resolve({ status: "ok", version: "1.2.3", checks: {} }),
       metrics: () => Promise.resolve({ contentType: "text/plain", body: "" }),
     });
-    for (const { httpGet } of [container.livenessProbe, container.readinessProbe])
+    for (const { httpGet } of [container.startupProbe, container.livenessProbe, container.readinessProbe])
       expect((await fetch(server.url + httpGet.path)).status).toBe(200);
     await server.close();
-    // A stuck process is restarted, but a slow start is not interrupted.
-    const { initialDelaySeconds = 0, periodSeconds, failureThreshold } = container.livenessProbe;
-    expect(initialDelaySeconds + periodSeconds * (failureThreshold - 1)).toBeGreaterThanOrEqual(30);
+    // A stuck process is restarted, but a start is given as long as one statement of a migration.
+    const { periodSeconds, failureThreshold } = container.startupProbe;
+    expect(1_000 * periodSeconds * failureThreshold).toBeGreaterThanOrEqual(PATIENT.statementMs);
   });
 
   test("a stop gives the bot enough time", () => {
