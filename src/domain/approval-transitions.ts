@@ -12,6 +12,7 @@ import {
 } from "./approval.ts";
 import type { VoteValidity } from "./quorum.ts";
 import type { Context } from "./context.ts";
+import { afterChange } from "./follow-up.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
 import { BUILT_IN_APPLIED_RULE, type Rule } from "./policy/policy.ts";
@@ -76,7 +77,7 @@ export function reopen(
     ...(isOnlyContext ? { onlyContextChanged: true } : {}),
     ...(changes.length === 0 ? {} : { changes }),
     ...(moreChanges === 0 ? {} : { moreChanges }),
-    ...(isSame && followUp !== undefined ? { followUp } : {}),
+    ...(followUp === undefined ? {} : { followUp: isSame ? followUp : afterChange(followUp) }),
     nonce,
     state: { type: "pending" },
     unlisted: null,

@@ -3,7 +3,7 @@
 
 import type { ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "./ids.ts";
 
-/** The follow-up of one request. A changed request starts without any. */
+/** The follow-up of one request. A changed request starts only with `answered`. */
 export type FollowUp = {
   /** The number of reminders sent. */
   readonly reminded?: number;
@@ -20,6 +20,8 @@ export type FollowUp = {
   readonly extensions?: readonly Extension[];
   readonly handovers?: readonly Handover[];
   readonly pauses?: readonly Pause[];
+  /** The answered questions about the request before it changed. */
+  readonly answered?: readonly AnsweredQuestion[];
 };
 
 /** A stage of the rule that the request has reached. `afterMs` identifies the stage. */
@@ -75,6 +77,9 @@ export type Answer = {
   /** The message in the thread that was the answer. Absent if it was given in the form. */
   readonly message?: MessageTs;
 };
+
+/** A question that was answered before its request changed. `message`: see `Answer`. */
+export type AnsweredQuestion = Pick<Question, "id"> & Pick<Answer, "message">;
 
 export type Extension = { readonly by: UserId; readonly at: number; readonly byMs: number };
 
@@ -192,6 +197,16 @@ function merged(pauses: readonly Pause[], start: number): readonly Pick<Pause, "
     }
   }
   return separate;
+}
+
+/** Returns what is left of the follow-up when the request changes: which questions were answered, because no further answer is expected. */
+export function afterChange({ answered = [], questions = [] }: FollowUp): FollowUp {
+  const ended = questions.flatMap(({ id, answer }) =>
+    answer === undefined
+      ? []
+      : [{ id, ...(answer.message === undefined ? {} : { message: answer.message }) }],
+  );
+  return answered.length + ended.length === 0 ? {} : { answered: [...answered, ...ended] };
 }
 
 /** Returns the approval with these fields of its follow-up replaced. */

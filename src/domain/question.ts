@@ -4,8 +4,8 @@
 import type { Approval } from "./approval.ts";
 import { type Person, type Refusal, refusalIfNotOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
-import { type Answer, type Question, withFollowUp } from "./follow-up.ts";
-import type { Nonce, UserId } from "./ids.ts";
+import { type Answer, type AnsweredQuestion, type Question, withFollowUp } from "./follow-up.ts";
+import type { MessageTs, Nonce, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import type { Run, Slot } from "./run.ts";
@@ -46,11 +46,21 @@ export function isPosted({ posts }: Pick<Run, "posts">, slot: Slot): boolean {
   return type === "up" || type === "unsure" || type === "sending";
 }
 
-/** Returns whether a message of the thread asks a question that no longer exists, because its request has changed. */
-export const hasOutdatedQuestion = (run: Pick<Run, "approvals" | "posts">): boolean =>
-  Object.keys(run.posts).some(
-    (slot) => isQuestionSlot(slot) && isPosted(run, slot) && findQuestion(run, slot) === null,
+const answeredBeforeChange = ({ approvals }: Pick<Run, "approvals">): readonly AnsweredQuestion[] =>
+  approvals.flatMap(({ followUp }) => followUp?.answered ?? []);
+
+/** Returns whether this message answered a question about a request that has changed since. */
+export const wasAnswerBeforeChange = (run: Pick<Run, "approvals">, message: MessageTs): boolean =>
+  answeredBeforeChange(run).some((answered) => answered.message === message);
+
+/** Returns whether a message of the thread asks a question that nobody answered before its request changed. */
+export function hasOutdatedQuestion(run: Pick<Run, "approvals" | "posts">): boolean {
+  const answered = new Set(answeredBeforeChange(run).map(({ id }) => questionSlot(id)));
+  return Object.keys(run.posts).some(
+    (slot) =>
+      isQuestionSlot(slot) && isPosted(run, slot) && findQuestion(run, slot) === null && !answered.has(slot),
   );
+}
 
 export type FoundQuestion = { readonly approval: Approval; readonly question: Question };
 

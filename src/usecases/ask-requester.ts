@@ -10,6 +10,7 @@ import {
   questionsOf,
   refusalToAnswer,
   refusalToAsk,
+  wasAnswerBeforeChange,
 } from "../domain/question.ts";
 import type { Question } from "../domain/follow-up.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
@@ -37,8 +38,11 @@ export type AskRequester = {
   openAnswer(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
   answer(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
   /** Resolves to null if the message is not an answer, because no question in this thread waits, or has waited in vain, for this person. */
-  answerInThread(message: ThreadMessage): Promise<Handled | "several" | null>;
+  answerInThread(message: ThreadMessage): Promise<ThreadAnswer | null>;
 };
+
+/** "answered-before-change": the message was recorded as an answer, and the request has changed since. */
+export type ThreadAnswer = Handled | "several" | "answered-before-change";
 
 export type ThreadMessage = {
   readonly team: TeamId;
@@ -190,7 +194,7 @@ const MAX_RUNS = 100;
 async function answerInThread(
   deps: DecideDeps,
   { team, user, channel, thread, ts, text }: ThreadMessage,
-): Promise<Handled | "several" | null> {
+): Promise<ThreadAnswer | null> {
   const filter = {
     channels: [channel],
     only: "all",
@@ -200,6 +204,7 @@ async function answerInThread(
   } as const;
   const run = (await deps.store.list(filter)).find((candidate) => isThread(candidate, team, thread));
   if (run === undefined) return null;
+  if (wasAnswerBeforeChange(run, ts)) return "answered-before-change";
   const questionsWhere = (matches: (approval: Approval, question: Question) => boolean) =>
     run.approvals.flatMap((approval) =>
       questionsOf(approval).flatMap((question) =>

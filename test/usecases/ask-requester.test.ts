@@ -26,8 +26,9 @@ async function ready(): Promise<{ bench: Bench; card: Card }> {
   return { bench, card: await bench.withCard() };
 }
 
-async function asked(bench: Bench, { click }: Card, text = "Is there a back-up?"): Promise<Nonce> {
-  const opened = await bench.flow.askRequester.open(click);
+async function asked(bench: Bench, card: Card, text = "Is there a back-up?"): Promise<Nonce> {
+  const button = (await first(bench, card)).nonce;
+  const opened = await bench.flow.askRequester.open({ ...card.click, nonce: button });
   if (!opened.ok) throw new Error(opened.error.refusal.type);
   const { nonce } = opened.value.ticket;
   const done = await bench.flow.askRequester.ask(who(APPROVER), nonce, text);
@@ -53,6 +54,11 @@ async function threadOf(bench: Bench, { id }: Card) {
   const post = (await bench.run(id)).posts[OPENING];
   if (post?.type !== "up") throw new Error("no thread");
   return { team: TEAM, user: REQUESTER, channel: CHANNEL, thread: post.ts, ts: MessageTs("5.000100") };
+}
+
+async function changeRequest(bench: Bench, { id }: Card, action: string): Promise<void> {
+  bench.agents.pending.set(id, [{ id: "apr_1", content: { action } }]);
+  await bench.clock.pass(60_000);
 }
 
 const entries = async ({ store }: Bench): Promise<readonly string[]> =>
@@ -231,14 +237,40 @@ describe("an answer", () => {
     const message = { ...(await threadOf(bench, card)), text: "I changed it to 4" };
     expect(await bench.flow.askRequester.answerInThread(message)).toBeNull();
     await asked(bench, card);
-    bench.agents.pending.set(card.id, [{ id: "apr_1", content: { action: "scale to 4" } }]);
-    await bench.clock.pass(60_000);
+    await changeRequest(bench, card, "scale to 4");
     const { askRequester } = bench.flow;
     expect(await askRequester.answerInThread(message)).toMatchObject({
       error: { refusal: { type: "unknown" } },
     });
     expect(await askRequester.answerInThread({ ...message, user: CLEO })).toBeNull();
     expect(await entries(bench)).toEqual([`asked ${APPROVER}`, "refused answer: unknown"]);
+  });
+
+  test("that is recorded leaves no question open when the request changes, so a later message in the thread is no answer", async () => {
+    const { bench, card } = await ready();
+    await asked(bench, card);
+    const answerInThread = (of: ThreadMessage) => bench.flow.askRequester.answerInThread(of);
+    const message = await threadOf(bench, card);
+    expect(await answerInThread({ ...message, text: "I change it to 4" })).toMatchObject({ ok: true });
+    await changeRequest(bench, card, "scale to 4");
+    await changeRequest(bench, card, "scale to 5");
+    const next = { ...message, ts: MessageTs("6.000100"), text: "deploy to eu" };
+    expect(await answerInThread(next)).toBeNull();
+    await asked(bench, card);
+    await changeRequest(bench, card, "scale to 6");
+    expect(await answerInThread(next)).toMatchObject({ error: { refusal: { type: "unknown" } } });
+  });
+
+  test("that Slack delivers again after the request changed is still recorded, and answers no question about the new request", async () => {
+    const { bench, card } = await ready();
+    await asked(bench, card);
+    const message = { ...(await threadOf(bench, card)), text: "Yes" };
+    await bench.flow.askRequester.answerInThread(message);
+    await changeRequest(bench, card, "scale to 4");
+    expect(await bench.flow.askRequester.answerInThread(message)).toBe("answered-before-change");
+    await asked(bench, card, "Are you sure?");
+    expect(await bench.flow.askRequester.answerInThread(message)).toBe("answered-before-change");
+    expect(questionsOf(await first(bench, card))[0]?.answer).toBeUndefined();
   });
 
   test("in the thread counts for one open question only, so with two it is refused", async () => {

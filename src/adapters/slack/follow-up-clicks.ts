@@ -184,6 +184,7 @@ export async function answerInThread(
     const done = await deps.askRequester.answerInThread(message);
     if (done === null) return null;
     if (done === "several") return SEVERAL;
+    if (done === "answered-before-change") return TAKEN_BEFORE_CHANGE;
     if (done.ok) return TAKEN;
     const { refusal } = done.error;
     if (refusal.type === "already-decided" || refusal.type === "closed") return QUESTION_OVER;
@@ -199,6 +200,10 @@ export async function answerInThread(
 export const TAKEN = textAnswer(
   "answer:question-answered",
   "Your answer is recorded. The card shows it to the approvers.",
+);
+export const TAKEN_BEFORE_CHANGE = textAnswer(
+  "answer:question-answered-before-change",
+  "Your answer is recorded. The request has changed since you wrote it, so its card no longer shows the answer.",
 );
 export const SEVERAL = textAnswer(
   "answer:several-questions",

@@ -2,6 +2,7 @@
 
 import type {
   Answer,
+  AnsweredQuestion,
   Call,
   Called,
   Claim,
@@ -97,6 +98,7 @@ export const followUp = record<FollowUp>({
       }),
     ),
   ),
+  answered: optional(list(record<AnsweredQuestion>({ id: id(Nonce), message: optional(id(MessageTs)) }))),
 });
 
 const says = word<Call["says"]>({ waits: true, last: true, stage: true, over: true });

@@ -77,6 +77,8 @@ describe("a message that mentions Countersign", () => {
       answers: ["answer:question-of-changed-request"],
       started: [],
     });
+    const before = await mentioned(async () => "answered-before-change");
+    expect(before).toEqual({ answers: ["answer:question-answered-before-change"], started: [] });
     const lost = new PortError("no", { applied: "maybe", retry: "later", code: "timeout" });
     const failed = await mentioned(() => Promise.reject(lost));
     expect(failed).toEqual({ answers: ["answer:answer-not-recorded"], started: [] });

@@ -103,6 +103,7 @@ type AnswerName =
   | "several-questions"
   | "question-over"
   | "question-of-changed-request"
+  | "question-answered-before-change"
   | "answer-not-recorded"
   | "taken-back"
   | "opened-before"

@@ -7,6 +7,7 @@ import {
   NOT_RECORDED,
   QUESTION_OVER,
   REQUEST_CHANGED,
+  TAKEN_BEFORE_CHANGE,
   SEVERAL,
   TAKEN,
 } from "#src/adapters/slack/follow-up-clicks.ts";
@@ -126,7 +127,7 @@ export const FOLLOW_UP_MESSAGES: Record<
 };
 
 export const FOLLOW_UP_ANSWERS: Record<
-  `answer:${"press-not-recorded" | "question-answered" | "several-questions" | "question-over" | "question-of-changed-request" | "answer-not-recorded"}`,
+  `answer:${"press-not-recorded" | "question-answered" | "several-questions" | "question-over" | "question-of-changed-request" | "question-answered-before-change" | "answer-not-recorded"}`,
   readonly Example[]
 > = {
   "answer:press-not-recorded": one(messageModal(NOT_RECORDED.heading, NOT_RECORDED.text, NOT_RECORDED.id)),
@@ -134,5 +135,6 @@ export const FOLLOW_UP_ANSWERS: Record<
   "answer:several-questions": one(SEVERAL),
   "answer:question-over": one(QUESTION_OVER),
   "answer:question-of-changed-request": one(REQUEST_CHANGED),
+  "answer:question-answered-before-change": one(TAKEN_BEFORE_CHANGE),
   "answer:answer-not-recorded": one(ANSWER_NOT_RECORDED),
 };
