@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { auditKeyFile } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import type { Gathered } from "#src/domain/follow-up.ts";
 import { ApprovalId, RunKey } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { inheritedEnv } from "../make/child-env.ts";
@@ -51,10 +52,16 @@ async function withStore(
 }
 
 /** Writes a run that asks for the text, finished or not. Its `started` entry stores the text. */
-async function written(finished = true): Promise<ReturnType<typeof aRun>> {
+const written = (finished = true): Promise<Run> => storedBy(finished, {});
+
+/** Writes a finished run with a request that is the text. Its `opened` entry stores the text. */
+const withRequest = (): Promise<Run> =>
+  storedBy(true, { what: "opened", approval: ApprovalId("ap_1"), by: null });
+
+async function storedBy(finished: boolean, facts: Parameters<typeof anAuditEntry>[1]): Promise<Run> {
   const run = aRun({ input: TEXT });
   await withStore(async (store) => {
-    await store.insert(run, { audit: [anAuditEntry(run, { digest: DIGEST, text: TEXT })] });
+    await store.insert(run, { audit: [anAuditEntry(run, { digest: DIGEST, text: TEXT, ...facts })] });
     await store.save({ run, revision: 1 }, run, { finished });
   });
   return run;
@@ -140,14 +147,20 @@ test("a text of a run that is not over stays, since a decision may rest on it", 
 });
 
 /** Writes a run that carries a message for its channel, which quotes the request of the other run. */
-async function carrierOf({ key }: Run, finished: boolean): Promise<Run> {
-  const quoted = { run: key, approval: ApprovalId("ap_1"), n: 1, asked: TEXT.slice(0, 110) };
+const carrierOf = ({ key }: Run, finished: boolean): Promise<Run> =>
+  carrying(finished, [
+    { ...CALL, run: key, asked: TEXT.slice(0, 110) },
+    { ...CALL, asked: "another" },
+  ]);
+
+const CALL = { run: RunKey("other0001"), approval: ApprovalId('"ap_{1}'), n: 1 };
+
+async function carrying(finished: boolean, of: Gathered["of"]): Promise<Run> {
   const who = { users: [], groups: [], more: 0 };
+  const message = { since: 1, says: "waits", of, oldest: 1, who } as const;
   const run: Run = {
     ...aRun(),
-    gathered: [
-      { since: 1, says: "waits", of: [quoted, { ...quoted, run: RunKey("other0001") }], oldest: 1, who },
-    ],
+    gathered: [message, { ...message, since: 2, of: [{ ...CALL, asked: "a" }] }],
   };
   await withStore(async (store) => {
     await store.insert(run, {});
@@ -157,7 +170,7 @@ async function carrierOf({ key }: Run, finished: boolean): Promise<Run> {
 }
 
 test("no byte of the text stays in a run that only carries a reminder about it", async () => {
-  await carrierOf(await written(), true);
+  await carrierOf(await withRequest(), true);
   const output = await audit("redact", DIGEST);
   expect(output).toMatchObject({ code: 0, err: "" });
   expect(output.out).toContain("2 finished runs were deleted with it");
@@ -165,12 +178,32 @@ test("no byte of the text stays in a run that only carries a reminder about it",
 });
 
 test("a text stays while a run that is not over carries a reminder about it", async () => {
-  const carrier = await carrierOf(await written(), false);
+  const carrier = await carrierOf(await withRequest(), false);
   const output = await audit("redact", DIGEST);
   expect(output.code).toBe(2);
   expect(output.err).toContain(`An unfinished run still holds this text or a part of it (${carrier.key})`);
   expect(inFile("555-0199")).toBe(true);
   expect((await audit("verify")).out).toContain("Intact: 1 entry");
+});
+
+test("a run stays whose reminder contains the request among others without quoting it", async () => {
+  const { key } = await withRequest();
+  const carrier = await carrying(false, [
+    { ...CALL, asked: "another" },
+    { ...CALL, run: key },
+  ]);
+  const output = await audit("redact", DIGEST);
+  expect(output).toMatchObject({ code: 0, err: "" });
+  expect(output.out).toContain("1 finished run was deleted with it");
+  await withStore(async (store) => expect(await store.load(carrier.key)).not.toBeNull());
+});
+
+test("a run stays whose reminder quotes a request, if the erased text is the task", async () => {
+  const carrier = await carrierOf(await written(), false);
+  const output = await audit("redact", DIGEST);
+  expect(output).toMatchObject({ code: 0, err: "" });
+  expect(output.out).toContain("1 finished run was deleted with it");
+  await withStore(async (store) => expect(await store.load(carrier.key)).not.toBeNull());
 });
 
 test("nothing is erased while a bot uses the database", async () => {

@@ -4,7 +4,6 @@ import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
 import type { KeyChange } from "../../domain/audit/hash-chain.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
-import type { RunKey } from "../../domain/ids.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { adoptNextKey, type AuditKey, isReplacingKey, keysBeside, readAuditKey } from "./audit-key.ts";
@@ -15,7 +14,8 @@ import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { isServer, liveOwners, refuseMissing, shown } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 import { isBusy, Refused, unusable } from "./faults.ts";
-import { type Database, inBatches, read, type Trx, write } from "./database.ts";
+import { type Database, read, type Trx, write } from "./database.ts";
+import { type Look, lookForHolders, NOTHING_READ, storedHolders } from "./text-holders.ts";
 
 // Replaces the key. The old key signs an entry about the change, the new key signs from the next entry on, and every row with an intact seal
 // gets a seal of the new key. All of this happens in one transaction.
@@ -218,7 +218,7 @@ async function erase(trx: Trx, key: AuditKey, wanted: Wanted, before: Look): Pro
       "No text is stored under this digest, and no entry says that it was erased. Nothing was changed.",
     );
   }
-  const runs = await storedAmong(trx, withCarriers(await lookForHolders(trx, digest, before)));
+  const runs = await storedHolders(trx, await lookForHolders(trx, digest, before));
   const open = runs.filter(({ finished }) => finished === 0).map((run) => run.key);
   if (open.length > 0)
     throw new Refused(
@@ -237,61 +237,4 @@ async function erasedBy(trx: Trx, digest: string): Promise<number | null> {
   const rows = trx.selectFrom("audit").select(["seq", "entry"]).where("what", "=", "redacted");
   const erased = (await rows.execute()).filter(({ entry }) => parsedEntry(entry)?.["digest"] === digest);
   return erased.length === 0 ? null : Math.max(...erased.map(({ seq }) => seq));
-}
-
-/** What was read of the audit and the runs, and which runs hold the text. A later look reads only what is new since. */
-type Look = {
-  /** The newest entry. */
-  readonly seq: number;
-  readonly revisions: ReadonlyMap<RunKey, number>;
-  readonly holders: ReadonlySet<RunKey>;
-  /** For each run with a message for its channel, the runs whose requests this message may quote. */
-  readonly quoted: ReadonlyMap<RunKey, ReadonlySet<string>>;
-};
-
-const NOTHING_READ: Look = { seq: 0, revisions: new Map(), holders: new Set(), quoted: new Map() };
-
-/** A message about requests of several runs is stored with its carrier, and quotes the beginning of each request without its digest. */
-function withCarriers({ holders, quoted }: Look): ReadonlySet<RunKey> {
-  const carriers = [...quoted]
-    .filter(([, runs]) => !runs.isDisjointFrom(holders))
-    .map(([carrier]) => carrier);
-  return holders.union(new Set(carriers));
-}
-
-/** Finds runs whose document contains the digest, and runs that an entry with this digest names. */
-async function lookForHolders(db: Reader, digest: string, before: Look): Promise<Look> {
-  const seq = (await newest(db))?.seq ?? 0;
-  const entries = db.selectFrom("audit").select("run").where("seq", ">", before.seq).where("seq", "<=", seq);
-  const named = await entries.where(contains("entry", digest)).where("run", "is not", null).execute();
-  const runs = await db.selectFrom("runs").select(["key", "revision"]).execute();
-  const holders = new Set([...before.holders, ...named.flatMap(({ run }) => run ?? [])]);
-  const quoted = new Map(before.quoted);
-  const saved = runs.filter(({ key, revision }) => before.revisions.get(key) !== revision);
-  for (const batch of inBatches(saved.map(({ key }) => key))) {
-    const here = db.selectFrom("runs").select("key").where("key", "in", batch);
-    for (const { key } of await here.where(contains("doc", digest)).execute()) holders.add(key);
-    const quoting = await here.select("doc").where(contains("doc", '"asked":')).execute();
-    for (const { key, doc } of quoting) quoted.set(key, runsNamedIn(doc));
-  }
-  return { seq, revisions: new Map(runs.map(({ key, revision }) => [key, revision])), holders, quoted };
-}
-
-/** Does not parse the document, because a damaged one may quote the text too. */
-const runsNamedIn = (doc: string) =>
-  new Set([...doc.matchAll(/"run":"([^"]+)"/g)].map(([, run = ""]) => run));
-
-type Reader = Pick<Database, "selectFrom">;
-
-const contains = (column: "doc" | "entry", text: string) =>
-  sql<boolean>`replace(${sql.raw(column)}, ${text}, '') <> ${sql.raw(column)}`;
-
-/** Resolves to the runs that are still stored. */
-async function storedAmong(trx: Trx, keys: Iterable<RunKey>): Promise<{ key: RunKey; finished: 0 | 1 }[]> {
-  const found: { key: RunKey; finished: 0 | 1 }[] = [];
-  for (const batch of inBatches([...keys]))
-    found.push(
-      ...(await trx.selectFrom("runs").select(["key", "finished"]).where("key", "in", batch).execute()),
-    );
-  return found;
 }
