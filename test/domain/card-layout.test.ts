@@ -13,6 +13,8 @@ const marksOf = (json: string, context: RunContext | null = null, names: CardFie
   return { risk: risk === null ? null : `${risk.level}: ${risk.words}`, where };
 };
 
+const ofRun = (fields: RunContext["fields"]): RunContext => ({ fields, volatile: [], digest: "", chars: 0 });
+
 function fieldsOf(json: string) {
   const request = asked(json);
   const { short, long } = cardFields(request, cardMarks(request, null), CARD_FIELDS, NOON);
@@ -41,7 +43,7 @@ describe("the risk and the place", () => {
   });
 
   test("comes from the fields that the policy names, of the request or of its run", () => {
-    const context: RunContext = { fields: { stage: "prod-eu" }, volatile: [], digest: "", chars: 0 };
+    const context = ofRun({ stage: "prod-eu" });
     const names = { ...CARD_FIELDS, risk: ["danger.level"], where: ["run.stage"] };
     expect(marksOf('{"risk":"low","danger":{"level":"high"}}', context, names)).toEqual({
       risk: "high: high",
@@ -50,12 +52,6 @@ describe("the risk and the place", () => {
   });
 
   test("is also found under the usual names, in the request or in its run", () => {
-    const ofRun = (fields: { readonly [name: string]: string }): RunContext => ({
-      fields,
-      volatile: [],
-      digest: "",
-      chars: 0,
-    });
     for (const name of ["risk", "risk_level", "severity"])
       expect(marksOf(`{"${name}":"high"}`)).toEqual({ risk: "high: high", where: [] });
     for (const name of ["risk", "risk_level"])
@@ -85,6 +81,29 @@ describe("the risk and the place", () => {
       "Env = press Approve to confirm",
     ]);
     expect(marksOf('{"environment":"prod-eu.cluster/7:blue"}').where).toEqual(["prod-eu.cluster/7:blue"]);
+  });
+
+  test("of the run is a labelled field if the line does not show it in full, also if it is long", () => {
+    const shown = (fields: RunContext["fields"], names: CardFields = CARD_FIELDS) => {
+      const { where, runFields } = cardMarks(asked("{}"), ofRun(fields), names);
+      return { where, fields: runFields.map(({ label, value }) => `${label} = ${value}`) };
+    };
+    expect(shown({ environment: "EU West" })).toEqual({ where: [], fields: ["Run environment = EU West"] });
+    expect(shown({ env: "Production (EU)" }).fields).toEqual(["Run env = Production (EU)"]);
+    expect(shown({ environment: "eu", risk: "high" })).toEqual({ where: ["eu"], fields: [] });
+    expect(shown({ risk: "low", risk_level: "high" }).fields).toEqual(["Run risk = low"]);
+    expect(shown({ risk: "it could stop all payments of the day" }).fields).toEqual([
+      "Run risk = it could stop all payments of the day",
+    ]);
+    const names = { ...CARD_FIELDS, where: ["run.zone", "run.Zone", "run.target_token"] };
+    expect(shown({ zone: "eu\nwest", task: "not named" }, names).fields).toEqual(["Run zone = eu west"]);
+    expect(shown({ zone: "a place ".repeat(1_000_000) }, names).fields).toEqual([
+      expect.stringMatching(/^Run zone = a place .*… \([\d,]+ more\)$/),
+    ]);
+    expect(shown({ target_token: "x".repeat(100) }, names).fields).toEqual([
+      "Run target token = ⟨100 characters masked⟩",
+    ]);
+    expect(shown({ zone: ["PASSWORD=hunter22"] }, names).fields).toEqual([]);
   });
 
   test("names a place once, and at most two places", () => {
@@ -142,6 +161,7 @@ describe("the fields of a card", () => {
       risk: null,
       where: [],
       said: new Set(),
+      runFields: [],
     });
     expect(short.map(({ at }) => at)).toEqual([Date.UTC(2026, 10, 20, 11), null]);
   });

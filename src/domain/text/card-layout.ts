@@ -5,8 +5,9 @@ import type { Approval, Request, RunContext } from "../approval.ts";
 import { isList, isRawNumber, isRecord, type Json, numberText } from "../json.ts";
 import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
 import { contextBehind } from "../run-context.ts";
-import { lineExcerpt } from "./excerpt.ts";
+import { lineExcerpt, oneLine } from "./excerpt.ts";
 import { type Field, fieldText, nameText, fieldsOf } from "./request-text.ts";
+import { isSecretField } from "./secrets.ts";
 
 export type RiskLevel = "critical" | "high" | "medium" | "low" | "other";
 /** `words` (drawn): a level such as "high", or what the service wrote if we do not know that level. */
@@ -23,6 +24,8 @@ export type CardMarks = {
   readonly where: readonly string[];
   /** The paths of the fields that these marks show in full. */
   readonly said: ReadonlySet<string>;
+  /** The fields of the run that state a risk or a place, but that these marks do not show in full. The others are only in the form. */
+  readonly runFields: readonly ShortField[];
 };
 
 /** The level of each word that services use, in lower case. */
@@ -77,11 +80,15 @@ export function cardMarks(
     return drawn === null || !PLACE.test(drawn.text) ? [] : [{ path: found.path, ...drawn }];
   });
   const where = places.slice(0, MAX_WHERE);
-  const said = [...(risk === null ? [] : [risk]), ...where].filter(({ whole }) => whole);
+  const inFull = [...(risk === null ? [] : [risk]), ...where].filter(({ whole }) => whole);
+  const said = new Set(inFull.map(({ path }) => path));
+  const ofRun = find([...names.risk, ...names.where]).filter(({ path }) => path.startsWith(OF_RUN));
+  const left = new Map(ofRun.flatMap((each) => (said.has(each.path) ? [] : [[each.path, each]])));
   return {
     risk: risk === null ? null : { level: risk.level, words: risk.words },
     where: [...new Set(where.map(({ text }) => text))],
-    said: new Set(said.map(({ path }) => path)),
+    said,
+    runFields: [...left.values()].flatMap(runField),
   };
 }
 
@@ -171,6 +178,16 @@ function shortValue(name: string, value: Json): string | null {
   return drawn.length <= SHORT_CHARS && !drawn.includes("\n") && drawn.trim() !== "" ? drawn : null;
 }
 
+/** Cuts a long text, because the form shows all of it. Drops what is neither a text nor a number, like the marks. */
+function runField({ names, value }: Part): ShortField[] {
+  const text = typeof value === "string" ? value : numberText(value);
+  if (text === null || text.trim() === "") return [];
+  const name = names.at(-1) ?? "";
+  const long = isSecretField(name, text) ? fieldText(name, text, "masked") : oneLine(text, SHORT_CHARS);
+  const label = labelOf(["run", ...names.filter(isLabel)]);
+  return [{ label, value: shortValue(name, value) ?? long, at: momentOf(value) }];
+}
+
 /** Names of records that only group other fields, so `arguments.env` is shown as "Env". */
 const WRAPPERS = new Set(
   "arguments args parameters params input inputs details options payload data".split(" "),
@@ -208,12 +225,15 @@ function byLead(lead: readonly string[]): (a: Short, b: Short) => number {
 
 const plain = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
 
+/** Begins the path of a field of the run. */
+const OF_RUN = "run ";
+
 /** Finds fields by name or path, in the order of the names. `run.NAME` is a field of the run. Case, `_` and `-` are ignored. */
 function valuesOf(fields: readonly Part[], context: RunContext | null): (names: readonly string[]) => Part[] {
   const runFields =
     context === null
       ? []
-      : flattened(context.fields).map((field) => ({ ...field, path: `run ${field.path}` }));
+      : flattened(context.fields).map((field) => ({ ...field, path: `${OF_RUN}${field.path}` }));
   return (names) =>
     names.map(plain).flatMap((name) => {
       const [list, wanted] = name.startsWith("run.") ? [runFields, name.slice(4)] : [fields, name];

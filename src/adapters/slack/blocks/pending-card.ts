@@ -78,7 +78,11 @@ export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isAc
         ? '"Read in full" shows the whole request.'
         : WHERE_IN_FILE[file](requestFileName(request));
     const { block, secrets } = requestOverview(request, ROOM, where, "masked");
-    return { blocks: [block], secrets, id: file === null ? "request:shortened" : `request:file-${file}` };
+    return {
+      blocks: [...sections(marks.runFields), block],
+      secrets,
+      id: file === null ? "request:shortened" : `request:file-${file}`,
+    };
   }
   const { action } = requestParts(request, "masked");
   const { short, long } = cardFields(request, marks, approval.appliedRule.card, approval.seenAt);
@@ -91,7 +95,7 @@ export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isAc
   const rest = [...fieldBoxes(long), ...volatileRemark(request)];
   const boxes = rest.length === 0 ? [] : [rich(...rest)];
   return {
-    blocks: [...asked, ...sections(short), ...boxes],
+    blocks: [...asked, ...sections([...marks.runFields, ...short]), ...boxes],
     secrets: secretsInWhole(request),
     id: "request:whole",
   };

@@ -71,6 +71,22 @@ describe("the buttons of a card", () => {
 });
 
 describe("the blocks of a card", () => {
+  test.each(["short", "long ".repeat(5_000)])(
+    "name a place of the run that is not one word, beside its name, also if the request is %.5s",
+    (text) => {
+      const environment = "approved by 2 of 2 people";
+      const request = { ...requestOf("Deploy", { text }), context: "1" };
+      const context = { fields: { environment }, volatile: [], digest: "1", chars: 0 };
+      const fields = drawn({ ...PENDING, request }, { ...CREATED, context }).flatMap((block) => [
+        ...((block["fields"] ?? []) as readonly { readonly text: string }[]),
+      ]);
+      expect(fields.slice(0, 2)).toEqual([
+        { type: "mrkdwn", text: "*Run environment*", verbatim: true },
+        { type: "plain_text", text: environment, emoji: false },
+      ]);
+    },
+  );
+
   test("name its state, its version, its parts and the audit's head", () => {
     const link = "0123456789abcdef0123";
     const card = decided({ type: "confirmed", at: NOON, stillListed: null });
