@@ -119,18 +119,18 @@ function applyPeopleOutcome(
   run: Run,
   { approval, call }: Extract<Effect, { type: "find-people" }>,
   outcome: Outcome,
-  now: number,
+  monotonic: number,
 ): Run {
   const found =
     outcome.type === "people-found"
       ? { users: outcome.users, groups: outcome.groups, more: outcome.more }
       : null;
   const wait = backoffMs(4, outcome.type === "later" ? outcome.afterMs : null);
-  return answerCall(run, approval, call, { found, retryAt: now + wait });
+  return answerCall(run, approval, call, { found, retryAt: monotonic + wait });
 }
 
 /** Delivers a notice at most once: it is sent again only if it was surely not delivered. */
-function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, now: number): Run {
+function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, monotonic: number): Run {
   // Without a mark, no byte of it was sent.
   if (
     outcome.type === "unsure" &&
@@ -138,7 +138,7 @@ function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, now: number)
   )
     return run;
   if (outcome.type !== "later") return { ...run, notices: run.notices.filter((notice) => notice.id !== id) };
-  const notBefore = now + backoffMs(3, outcome.afterMs);
+  const notBefore = monotonic + backoffMs(3, outcome.afterMs);
   return changeNotice(run, id, (notice) => ({ ...notice, state: "planned", notBefore }));
 }
 
@@ -268,10 +268,10 @@ export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) =>
 }
 
 /** Plans a sweep of each message with an update in progress. That update may arrive after ours, so we draw once more when it no longer can. */
-function redrawLater(run: Run, now: number): Run {
+function redrawLater(run: Run, monotonic: number): Run {
   const uncertain = Object.entries(run.posts).flatMap(([slot, post]) =>
     post.type === "up" && post.shows === "" && post.sweepAt === null
-      ? [[slot, { ...post, sweepAt: now + POST_LINGER_MS }] as const]
+      ? [[slot, { ...post, sweepAt: monotonic + POST_LINGER_MS }] as const]
       : [],
   );
   return uncertain.length === 0 ? run : { ...run, posts: { ...run.posts, ...Object.fromEntries(uncertain) } };

@@ -183,11 +183,11 @@ export function channelOf(run: Pick<Run, "approvals" | "channel" | "gathered">, 
 /** A call that can still join a combined message. */
 type Joinable = { readonly approval: Approval; readonly call: Call; readonly who: Called };
 
-/** Returns the calls that are due within `withinMs` of `now` (monotonic) and not posted yet. */
-export function joinable(run: Run, now: number, withinMs: number): readonly Joinable[] {
+/** Returns the calls that are due within `withinMs` and not posted yet. */
+export function joinable(run: Run, monotonic: number, withinMs: number): readonly Joinable[] {
   return callsOf(run).flatMap(({ approval, call }): Joinable[] => {
     const { who, within, notBefore } = call;
-    if (who === null || within !== undefined || notBefore - now > withinMs) return [];
+    if (who === null || within !== undefined || notBefore - monotonic > withinMs) return [];
     const canJoin = isCurrent({ approval, call }) && isFresh(run.posts[callSlot(approval, call)]);
     return canJoin ? [{ approval, call, who }] : [];
   });

@@ -159,13 +159,13 @@ export type Called = {
 /** The fields of an approval that determine its time. */
 type Timed = { readonly waitsSince: number; readonly followUp?: FollowUp };
 
-/** Returns the age of the request at `now` (monotonic): how long people could have acted on it (ms). */
-export function ageAt({ waitsSince, followUp }: Timed, now: number): number {
+/** Returns the age of the request: how long people could have acted on it (ms). */
+export function ageAt({ waitsSince, followUp }: Timed, monotonic: number): number {
   const paused = merged(followUp?.pauses ?? [], waitsSince).reduce(
-    (sum, { from, until }) => sum + Math.max(Math.min(until ?? now, now) - from, 0),
+    (sum, { from, until }) => sum + Math.max(Math.min(until ?? monotonic, monotonic) - from, 0),
     0,
   );
-  return Math.max(now - waitsSince - paused, 0);
+  return Math.max(monotonic - waitsSince - paused, 0);
 }
 
 /** Returns when the request reaches this age (monotonic). Returns null if a pause with no known end comes first. */

@@ -20,72 +20,78 @@ import { cardSlot, digestSlot, isWatched, type Run, type Slot, UNREADABLE } from
 
 export type UploadAct = "upload" | "share" | "find-file";
 
-/** Returns the state of a file after an attempt to upload it, to share it, or to find it in the thread. `now`: monotonic. */
+/** Returns the state of a file after an attempt to upload it, to share it, or to find it in the thread. */
 export function applyUploadOutcome(
   act: UploadAct,
   upload: Upload | undefined,
   outcome: Outcome,
-  now: number,
+  monotonic: number,
 ): Upload {
   const before: Upload = upload ?? PLANNED;
   switch (act) {
     case "upload":
-      if (before.type === "refused") return afterUploading(PLANNED, outcome, now);
-      return before.type === "planned" ? afterUploading(before, outcome, now) : before;
+      if (before.type === "refused") return afterUploading(PLANNED, outcome, monotonic);
+      return before.type === "planned" ? afterUploading(before, outcome, monotonic) : before;
     case "share":
-      return before.type === "sharing" ? afterSharing(before, outcome, now) : before;
+      return before.type === "sharing" ? afterSharing(before, outcome, monotonic) : before;
     case "find-file":
-      return before.type === "unsure" ? afterFindingFile(before, outcome, now) : before;
+      return before.type === "unsure" ? afterFindingFile(before, outcome, monotonic) : before;
   }
 }
 
 type UploadIn<Is extends Upload["type"]> = Extract<Upload, { type: Is }>;
 
-function afterUploading(before: UploadIn<"planned">, outcome: Outcome, now: number): Upload {
+function afterUploading(before: UploadIn<"planned">, outcome: Outcome, monotonic: number): Upload {
   if (outcome.type === "uploaded")
     return { type: "uploaded", ...uploadedFile(outcome), notBefore: 0, tries: 0 };
-  if (outcome.type === "refused") return refusedFile(outcome.words, now);
+  if (outcome.type === "refused") return refusedFile(outcome.words, monotonic);
   const tries = before.tries + 1;
-  return { type: "planned", notBefore: now + backoffMs(tries, retryAfterOf(outcome)), tries };
+  return { type: "planned", notBefore: monotonic + backoffMs(tries, retryAfterOf(outcome)), tries };
 }
 
-function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, now: number): Upload {
+function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, monotonic: number): Upload {
   const { tries } = before;
   const file = uploadedFile(before);
   switch (outcome.type) {
     case "shared":
-      return { type: "unsure", ...file, lookAt: now + FILE_LOOK_MS, until: now + FILE_LINGER_MS, tries };
+      return {
+        type: "unsure",
+        ...file,
+        lookAt: monotonic + FILE_LOOK_MS,
+        until: monotonic + FILE_LINGER_MS,
+        tries,
+      };
     case "gone":
       return PLANNED;
     case "refused":
-      return refusedFile(outcome.words, now);
+      return refusedFile(outcome.words, monotonic);
     case "later":
-      return { type: "uploaded", ...file, notBefore: now + backoffMs(tries, outcome.afterMs), tries };
+      return { type: "uploaded", ...file, notBefore: monotonic + backoffMs(tries, outcome.afterMs), tries };
     default:
-      return { type: "unsure", ...file, lookAt: now + POST_LINGER_MS, tries };
+      return { type: "unsure", ...file, lookAt: monotonic + POST_LINGER_MS, tries };
   }
 }
 
-const refusedFile = (words: string, now: number): Upload => ({
+const refusedFile = (words: string, monotonic: number): Upload => ({
   type: "refused",
   words,
-  retryAt: now + REFUSED_RETRY_MS,
+  retryAt: monotonic + REFUSED_RETRY_MS,
 });
 
-function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, now: number): Upload {
-  const { until = now } = before;
+function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, monotonic: number): Upload {
+  const { until = monotonic } = before;
   const tries = before.tries + 1;
   const isFound = outcome.type === "file-found" && outcome.there;
   // A thread may be too long to read back. Then only Slack's answer says that the file is there.
-  const cannotLook = outcome.type !== "file-found" && before.until !== undefined && now >= until;
+  const cannotLook = outcome.type !== "file-found" && before.until !== undefined && monotonic >= until;
   const isTrusted = before.until !== undefined && tries > FILE_TRIES;
   if (isFound || cannotLook || isTrusted) return { type: "up", ...uploadedFile(before) };
   if (outcome.type === "file-found") {
-    if (now < until) return { ...before, lookAt: now + backoffMs(tries, null), tries };
+    if (monotonic < until) return { ...before, lookAt: monotonic + backoffMs(tries, null), tries };
     return { type: "uploaded", ...uploadedFile(before), notBefore: 0, tries: before.tries };
   }
-  if (outcome.type === "refused") return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
-  return { ...before, lookAt: now + backoffMs(tries, retryAfterOf(outcome)), tries };
+  if (outcome.type === "refused") return { ...before, lookAt: monotonic + REFUSED_RETRY_MS, tries };
+  return { ...before, lookAt: monotonic + backoffMs(tries, retryAfterOf(outcome)), tries };
 }
 
 function retryAfterOf(outcome: Outcome): number | null {
@@ -109,18 +115,18 @@ export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: Me
 
 /**
  * Records that the message seems to be gone. The engine reads it back once more and posts it again only if it is not found, so there are
- * never two. Returns the same object if the slot has another message by now. `now`: monotonic.
+ * never two. Returns the same object if the slot has another message by now.
  */
-export function markMaybeDeleted(run: Run, slot: Slot, ts: MessageTs, now: number): Run {
+export function markMaybeDeleted(run: Run, slot: Slot, ts: MessageTs, monotonic: number): Run {
   const post = run.posts[slot];
   if (post?.type !== "up" || post.ts !== ts) return run;
-  return { ...run, posts: { ...run.posts, [slot]: { type: "unsure", lookAt: now, tries: 1 } } };
+  return { ...run, posts: { ...run.posts, [slot]: { type: "unsure", lookAt: monotonic, tries: 1 } } };
 }
 
 /** Makes refused messages and files due now, because the channel may accept them again. Returns the same object if nothing changes. */
-export function afterRejoining(run: Run, now: number): Run {
-  const posts = mapSlots(run.posts, (post) => withRetryDue(post, now));
-  const uploads = mapSlots(run.uploads, (upload) => withUploadDue(upload, now));
+export function afterRejoining(run: Run, monotonic: number): Run {
+  const posts = mapSlots(run.posts, (post) => withRetryDue(post, monotonic));
+  const uploads = mapSlots(run.uploads, (upload) => withUploadDue(upload, monotonic));
   return posts === run.posts && uploads === run.uploads ? run : { ...run, posts, uploads };
 }
 
@@ -132,20 +138,22 @@ function mapSlots<Value>(before: BySlot<Value>, change: (value: Value) => Value)
   return after.every(([slot, value]) => value === before[slot]) ? before : Object.fromEntries(after);
 }
 
-function withUploadDue(upload: Upload, now: number): Upload {
-  if (upload.type !== "refused" || (upload.retryAt ?? now) <= now) return upload;
-  return { ...upload, retryAt: now };
+function withUploadDue(upload: Upload, monotonic: number): Upload {
+  if (upload.type !== "refused" || (upload.retryAt ?? monotonic) <= monotonic) return upload;
+  return { ...upload, retryAt: monotonic };
 }
 
-function withRetryDue(post: PostedMessage, now: number): PostedMessage {
+function withRetryDue(post: PostedMessage, monotonic: number): PostedMessage {
   switch (post.type) {
     case "refused":
-      return post.retryAt <= now ? post : { ...post, retryAt: now };
+      return post.retryAt <= monotonic ? post : { ...post, retryAt: monotonic };
     case "up":
-      return post.notBefore <= now ? post : { ...post, notBefore: now };
+      return post.notBefore <= monotonic ? post : { ...post, notBefore: monotonic };
     case "unsure":
       // A post whose answer was just lost may still arrive.
-      return post.lookAt <= now + POST_LINGER_MS ? post : { ...post, lookAt: now + POST_LINGER_MS };
+      return post.lookAt <= monotonic + POST_LINGER_MS
+        ? post
+        : { ...post, lookAt: monotonic + POST_LINGER_MS };
     case "planned":
     case "sending":
       return post;

@@ -52,27 +52,27 @@ export function markPosting(post: PostedMessage | undefined, at: number): Posted
 }
 
 /** Settles the mark of a dead process: the answer is lost. Returns the same object if there is no mark. */
-export function recoverMessage(post: PostedMessage, now: number): PostedMessage {
-  return post.type === "sending" ? applyMessageOutcome("post", post, LOST, now) : post;
+export function recoverMessage(post: PostedMessage, monotonic: number): PostedMessage {
+  return post.type === "sending" ? applyMessageOutcome("post", post, LOST, monotonic) : post;
 }
 
-/** Returns the message after an attempt. `now` is monotonic, like all times of a message except its mark. */
+/** Returns the message after an attempt. */
 export function applyMessageOutcome(
   act: PostAct,
   post: PostedMessage | undefined,
   outcome: Outcome,
-  now: number,
+  monotonic: number,
 ): PostedMessage {
   const before: PostedMessage = post ?? PLANNED;
   switch (act) {
     case "post":
-      return before.type === "sending" ? afterPosting(before, outcome, now) : before;
+      return before.type === "sending" ? afterPosting(before, outcome, monotonic) : before;
     case "find":
-      return before.type === "unsure" ? afterFinding(before, outcome, now) : before;
+      return before.type === "unsure" ? afterFinding(before, outcome, monotonic) : before;
     case "update":
-      return before.type === "up" ? afterUpdating(before, outcome, now) : before;
+      return before.type === "up" ? afterUpdating(before, outcome, monotonic) : before;
     case "sweep":
-      return before.type === "up" ? afterSweeping(before, outcome, now) : before;
+      return before.type === "up" ? afterSweeping(before, outcome, monotonic) : before;
   }
 }
 
@@ -87,52 +87,57 @@ function refusedBefore(post: PostedMessage | undefined): { refusals?: number } {
 
 type MessageIn<Is extends PostedMessage["type"]> = Extract<PostedMessage, { type: Is }>;
 
-function afterPosting(before: MessageIn<"sending">, outcome: Outcome, now: number): PostedMessage {
+function afterPosting(before: MessageIn<"sending">, outcome: Outcome, monotonic: number): PostedMessage {
   const { tries } = before;
   const tried = { tries, ...refusedBefore(before) };
   switch (outcome.type) {
     case "posted": {
       // An earlier attempt may still arrive, so we look for its copy once.
-      const sweepAt = tries > 1 ? now + SWEEP_AFTER_MS : null;
+      const sweepAt = tries > 1 ? monotonic + SWEEP_AFTER_MS : null;
       return { type: "up", ts: outcome.ts, shows: outcome.shows, sweepAt, notBefore: 0, tries: 0 };
     }
     case "refused":
       return {
         type: "refused",
         words: outcome.words,
-        retryAt: now + REFUSED_RETRY_MS,
+        retryAt: monotonic + REFUSED_RETRY_MS,
         tries,
         refusals: refusalsOf(before) + 1,
       };
     case "later":
-      return { type: "planned", notBefore: now + backoffMs(tries, outcome.afterMs), ...tried };
+      return { type: "planned", notBefore: monotonic + backoffMs(tries, outcome.afterMs), ...tried };
     default:
-      return { type: "unsure", lookAt: now + POST_LINGER_MS, ...tried };
+      return { type: "unsure", lookAt: monotonic + POST_LINGER_MS, ...tried };
   }
 }
 
-function afterFinding(before: MessageIn<"unsure">, outcome: Outcome, now: number): PostedMessage {
+function afterFinding(before: MessageIn<"unsure">, outcome: Outcome, monotonic: number): PostedMessage {
   const tries = before.tries + 1;
   switch (outcome.type) {
     case "found": {
       const [first] = outcome.copies;
       if (first === undefined) {
         const wait = before.tries > 1 ? backoffMs(before.tries, null) : 0;
-        return { type: "planned", notBefore: now + wait, tries: before.tries, ...refusedBefore(before) };
+        return {
+          type: "planned",
+          notBefore: monotonic + wait,
+          tries: before.tries,
+          ...refusedBefore(before),
+        };
       }
       // We do not know what the found copy shows. The empty key causes a redraw.
       // After several attempts, a later one may still arrive, so the sweep waits for it.
-      const sweepAt = before.tries > 1 ? now + SWEEP_AFTER_MS : now;
+      const sweepAt = before.tries > 1 ? monotonic + SWEEP_AFTER_MS : monotonic;
       return { type: "up", ts: first, shows: "", sweepAt, notBefore: 0, tries: 0 };
     }
     case "refused":
-      return { ...before, lookAt: now + REFUSED_RETRY_MS, tries };
+      return { ...before, lookAt: monotonic + REFUSED_RETRY_MS, tries };
     default:
-      return { ...before, lookAt: now + backoffMs(tries, retryAfterOf(outcome)), tries };
+      return { ...before, lookAt: monotonic + backoffMs(tries, retryAfterOf(outcome)), tries };
   }
 }
 
-function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): PostedMessage {
+function afterUpdating(before: MessageIn<"up">, outcome: Outcome, monotonic: number): PostedMessage {
   const tries = before.tries + 1;
   switch (outcome.type) {
     case "updated":
@@ -146,27 +151,27 @@ function afterUpdating(before: MessageIn<"up">, outcome: Outcome, now: number): 
       // With one try counted, the new message gets a sweep, because an earlier one may still arrive or exist after all.
       return { ...PLANNED, tries: 1 };
     case "refused":
-      return { ...before, notBefore: now + REFUSED_RETRY_MS, tries };
+      return { ...before, notBefore: monotonic + REFUSED_RETRY_MS, tries };
     case "unsure":
       // The message may show the old or the new state. The empty key causes a redraw with the newest one.
       // The lost update may also arrive after the next one, so a sweep follows.
       return {
         ...before,
         shows: "",
-        sweepAt: before.sweepAt ?? now + SWEEP_AFTER_MS,
-        notBefore: now + backoffMs(tries, null),
+        sweepAt: before.sweepAt ?? monotonic + SWEEP_AFTER_MS,
+        notBefore: monotonic + backoffMs(tries, null),
         tries,
       };
     default:
-      return { ...before, notBefore: now + backoffMs(tries, retryAfterOf(outcome)), tries };
+      return { ...before, notBefore: monotonic + backoffMs(tries, retryAfterOf(outcome)), tries };
   }
 }
 
-function afterSweeping(before: MessageIn<"up">, outcome: Outcome, now: number): PostedMessage {
+function afterSweeping(before: MessageIn<"up">, outcome: Outcome, monotonic: number): PostedMessage {
   // If a copy can arrive late, so can an update. Therefore the message is drawn once more.
   if (outcome.type === "swept") return { ...before, shows: "", sweepAt: null };
   if (outcome.type === "refused") return { ...before, sweepAt: null };
-  return { ...before, sweepAt: now + Math.max(SWEEP_AFTER_MS, retryAfterOf(outcome) ?? 0) };
+  return { ...before, sweepAt: monotonic + Math.max(SWEEP_AFTER_MS, retryAfterOf(outcome) ?? 0) };
 }
 
 function retryAfterOf(outcome: Outcome): number | null {

@@ -64,9 +64,12 @@ export type Plan = {
 type Due = { readonly effect: Effect | null; readonly at: number | null };
 const NOTHING: Due = { effect: null, at: null };
 
-/** `now` is monotonic, like all waits of a run. */
-export function reconcile(run: Run, now: number): Plan {
-  const needs = [...dueMessages(run, now), ...dueFiles(run, now), ...dueOtherEffects(run, now)];
+export function reconcile(run: Run, monotonic: number): Plan {
+  const needs = [
+    ...dueMessages(run, monotonic),
+    ...dueFiles(run, monotonic),
+    ...dueOtherEffects(run, monotonic),
+  ];
   const effects = needs.flatMap(({ effect }) => (effect === null ? [] : [effect]));
   const fetches = [
     ...fetchTimesOfRun(run),
@@ -76,7 +79,8 @@ export function reconcile(run: Run, now: number): Plan {
 }
 
 /** Returns whether the run will never need an effect, a wait or a fetch again. */
-export const isFinished = (run: Run, now: number): boolean => isFinishedWith(run, reconcile(run, now));
+export const isFinished = (run: Run, monotonic: number): boolean =>
+  isFinishedWith(run, reconcile(run, monotonic));
 
 /** Like `isFinished`, for the run's plan of this moment. */
 export function isFinishedWith(run: Run, plan: Plan): boolean {
@@ -93,8 +97,8 @@ function awaitsOutcomeOrEnd(run: Run): boolean {
   return markedEffects(run).length > 0 || run.notices.length > 0 || awaitsEnd;
 }
 
-function dueMessages(run: Run, now: number): Due[] {
-  const message = (slot: Slot, wanted: string | null): Due => dueMessage(run, slot, wanted, now);
+function dueMessages(run: Run, monotonic: number): Due[] {
+  const message = (slot: Slot, wanted: string | null): Due => dueMessage(run, slot, wanted, monotonic);
   const opening = message(OPENING, openingRenderKey(run));
   const messages = [
     ...stormSlots(run).map((slot) => message(slot, stormRenderKey(run, slot))),
@@ -107,7 +111,7 @@ function dueMessages(run: Run, now: number): Due[] {
     message(MISSING, missingRenderKey(run)),
     message(STOPPED, stoppedRenderKey(run)),
     ...gatheredSlots(run).map((slot) => message(slot, gatheredRenderKey(run, slot))),
-    ...callsOf(run).map((call) => dueCall(run, call, now)),
+    ...callsOf(run).map((call) => dueCall(run, call, monotonic)),
     ...outageSlots(run).map((slot) => message(slot, slot)),
   ];
   if (run.posts[OPENING]?.type === "up") return messages;
@@ -116,21 +120,21 @@ function dueMessages(run: Run, now: number): Due[] {
 }
 
 /** Delays the first post of a call until `notBefore`, so that other calls can join it, or until the hours of its rule. */
-function dueCall(run: Run, call: CallIn, now: number): Due {
+function dueCall(run: Run, call: CallIn, monotonic: number): Due {
   const slot = callSlot(call.approval, call.call);
   const wanted = callRenderKey(run, call);
-  const isEarly = wanted !== null && isFresh(run.posts[slot]) && now < call.call.notBefore;
-  return isEarly ? { effect: null, at: call.call.notBefore } : dueMessage(run, slot, wanted, now);
+  const isEarly = wanted !== null && isFresh(run.posts[slot]) && monotonic < call.call.notBefore;
+  return isEarly ? { effect: null, at: call.call.notBefore } : dueMessage(run, slot, wanted, monotonic);
 }
 
 /** `wanted`: the render key of what the slot should show, or null if it should be empty. */
-function dueMessage(run: Run, slot: Slot, wanted: string | null, now: number): Due {
+function dueMessage(run: Run, slot: Slot, wanted: string | null, monotonic: number): Due {
   const post = run.posts[slot];
   if (post !== undefined && isHopeless(run, post)) return NOTHING;
   const isGivenUp = post?.type === "refused" && !canRetryRefused(run, refusalsOf(post));
   const isPassingState = slot === OPENING && isPassing(run);
   const next = nextMessageAct(post, isGivenUp ? null : wanted, isPassingState);
-  return next === null ? NOTHING : due({ type: next.act, slot }, next.at, now);
+  return next === null ? NOTHING : due({ type: next.act, slot }, next.at, monotonic);
 }
 
 /** Returns whether the run has been over for a day and many tries to update or find the message have failed. */
@@ -155,53 +159,46 @@ function canRetryRefused(run: Run, refusals: number): boolean {
   return run.creation.type === "created" && (isWatched(run) || refusals < REFUSED_TRIES);
 }
 
-function dueFiles(run: Run, now: number): Due[] {
+function dueFiles(run: Run, monotonic: number): Due[] {
   if (run.posts[OPENING]?.type !== "up") return [];
   const requests = run.approvals
     .filter((approval) => approval.state.type === "pending" && needsFile(approval.request))
-    .map((approval) => dueUpload(requestSlot(approval), run.uploads[requestSlot(approval)], now));
+    .map((approval) => dueUpload(requestSlot(approval), run.uploads[requestSlot(approval)], monotonic));
   // Without its file, a request cannot be decided here. A refused output is not tried again: its message says that the service has it.
   const output =
     run.posts[OUTCOME]?.type === "up" &&
     run.seen?.ended?.asFile === true &&
     run.uploads[OUTPUT]?.type !== "refused";
-  return output ? [...requests, dueUpload(OUTPUT, run.uploads[OUTPUT], now)] : requests;
+  return output ? [...requests, dueUpload(OUTPUT, run.uploads[OUTPUT], monotonic)] : requests;
 }
 
-function dueUpload(slot: Slot, upload: Upload | undefined, now: number): Due {
+function dueUpload(slot: Slot, upload: Upload | undefined, monotonic: number): Due {
   switch (upload?.type) {
     case undefined:
-      return due({ type: "upload", slot }, 0, now);
+      return due({ type: "upload", slot }, 0, monotonic);
     case "planned":
-      return due({ type: "upload", slot }, upload.notBefore, now);
+      return due({ type: "upload", slot }, upload.notBefore, monotonic);
     case "uploaded":
-      return due({ type: "share", slot }, upload.notBefore, now);
+      return due({ type: "share", slot }, upload.notBefore, monotonic);
     case "unsure":
-      return due({ type: "find-file", slot }, upload.lookAt, now);
+      return due({ type: "find-file", slot }, upload.lookAt, monotonic);
     case "refused":
-      return due({ type: "upload", slot }, upload.retryAt ?? 0, now);
+      return due({ type: "upload", slot }, upload.retryAt ?? 0, monotonic);
     case "sharing":
     case "up":
       return NOTHING;
   }
 }
 
-function dueOtherEffects(run: Run, now: number): Due[] {
+function dueOtherEffects(run: Run, monotonic: number): Due[] {
   const create =
     run.creation.type === "planned" && run.posts[OPENING]?.type === "up"
-      ? due({ type: "create-run" }, run.creation.notBefore, now)
+      ? due({ type: "create-run" }, run.creation.notBefore, monotonic)
       : NOTHING;
-  const decisions = run.approvals.map((approval) => {
-    const { id, state } = approval;
-    if (state.type !== "decided" || waitingReason(run, approval) !== null) return NOTHING;
-    const effect: Effect = { type: "send-decision", approval: id };
-    if (state.delivery.type === "held") return due(effect, state.delivery.sendAt, now);
-    if (state.delivery.type === "recorded") return due(effect, 0, now);
-    return state.delivery.type === "retry" ? due(effect, state.delivery.notBefore, now) : NOTHING;
-  });
+  const decisions = run.approvals.map((approval) => dueDecision(run, approval, monotonic));
   const notices = run.notices
     .filter((notice) => notice.state === "planned")
-    .map(({ id, notBefore }) => due({ type: "send-notice", notice: id }, notBefore, now));
+    .map(({ id, notBefore }) => due({ type: "send-notice", notice: id }, notBefore, monotonic));
   // Expiry and the end of a claim have no effect of their own. They only wake the run; `expire` and `lapseClaims` do the rest.
   const ends = run.approvals.flatMap((approval): Due[] => [
     { effect: null, at: endsAt(approval) },
@@ -209,26 +206,43 @@ function dueOtherEffects(run: Run, now: number): Due[] {
   ]);
   const counts = run.approvals.map((approval): Due => {
     const at = countAt(approval);
-    return at === null ? NOTHING : due({ type: "count-approvers", approval: approval.id }, at, now);
+    return at === null ? NOTHING : due({ type: "count-approvers", approval: approval.id }, at, monotonic);
   });
   // Precedents are looked up after the card is posted. The post must not wait, because only a post notifies the people it names; an
   // update does not.
   const precedents = run.approvals
     .filter((approval) => wantsPrecedents(approval) && run.posts[cardSlot(approval.id)]?.type === "up")
-    .map(({ id }) => due({ type: "look-up-precedents", approval: id }, 0, now));
+    .map(({ id }) => due({ type: "look-up-precedents", approval: id }, 0, monotonic));
   const ruleChanges = run.approvals.map((approval): Due => ({ effect: null, at: ruleTurnsAt(approval) }));
   const lookUpAt = requesterLookUpAt(run);
-  const requester = lookUpAt === null ? NOTHING : due({ type: "look-up-requester" }, lookUpAt, now);
+  const requester = lookUpAt === null ? NOTHING : due({ type: "look-up-requester" }, lookUpAt, monotonic);
   const lookUps = [...counts, ...precedents, requester];
-  return [create, ...decisions, ...notices, ...ends, ...ruleChanges, ...lookUps, ...dueFollowUps(run, now)];
+  return [
+    create,
+    ...decisions,
+    ...notices,
+    ...ends,
+    ...ruleChanges,
+    ...lookUps,
+    ...dueFollowUps(run, monotonic),
+  ];
+}
+
+function dueDecision(run: Run, approval: Approval, monotonic: number): Due {
+  const { id, state } = approval;
+  if (state.type !== "decided" || waitingReason(run, approval) !== null) return NOTHING;
+  const effect: Effect = { type: "send-decision", approval: id };
+  if (state.delivery.type === "held") return due(effect, state.delivery.sendAt, monotonic);
+  if (state.delivery.type === "recorded") return due(effect, 0, monotonic);
+  return state.delivery.type === "retry" ? due(effect, state.delivery.notBefore, monotonic) : NOTHING;
 }
 
 /** Wakes the run for a reminder or a stage, which `applyFollowUp` then records. */
-function dueFollowUps(run: Run, now: number): Due[] {
+function dueFollowUps(run: Run, monotonic: number): Due[] {
   const moments = run.approvals.map((approval): Due => ({ effect: null, at: nextFollowUpAt(run, approval) }));
   const people = callsOf(run).map(({ approval, call }): Due => {
     if (call.who !== null || !isCurrent({ approval, call })) return NOTHING;
-    return due({ type: "find-people", approval: approval.id, call: call.n }, call.lookAt, now);
+    return due({ type: "find-people", approval: approval.id, call: call.n }, call.lookAt, monotonic);
   });
   return [...moments, ...people];
 }
@@ -250,8 +264,8 @@ function fetchTimesOf(run: Run, { state, unlisted }: Approval): number[] {
   return delivery.type === "refused" && !delivery.absent ? [delivery.at] : [];
 }
 
-function due(effect: Effect, notBefore: number, now: number): Due {
-  return notBefore <= now ? { effect, at: null } : { effect: null, at: notBefore };
+function due(effect: Effect, notBefore: number, monotonic: number): Due {
+  return notBefore <= monotonic ? { effect, at: null } : { effect: null, at: notBefore };
 }
 
 function earliest(times: readonly (number | null)[]): number | null {

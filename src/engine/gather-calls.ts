@@ -99,9 +99,9 @@ async function settleWith({ store, change }: Deps, key: RunKey, carrier: RunKey)
 const hasCalls = ({ calls, doubts }: RunFacts): boolean => calls.length + doubts.length > 0;
 
 /** Returns null if there is nothing to gather, to settle or to end. */
-function factsOf(run: Run, now: number): RunFacts | null {
+function factsOf(run: Run, monotonic: number): RunFacts | null {
   const { key, channel, gathered = [] } = run;
-  const calls = joinable(run, now, GATHER_MS).map(({ approval, call, who }): CallToJoin => {
+  const calls = joinable(run, monotonic, GATHER_MS).map(({ approval, call, who }): CallToJoin => {
     const { says, stageMs = 0, channel: otherChannel } = call;
     const place = otherChannel === undefined ? {} : { channel: otherChannel };
     const kind = `${gatheredKind(says)} ${stageMs} ${otherChannel ?? ""}`;

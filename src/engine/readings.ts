@@ -166,7 +166,7 @@ function reportDelays(
   }
 }
 
-function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
+function figuresOf(tracked: Iterable<Tracked>, monotonic: number): RunFigures {
   const runs = { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 };
   const pending: number[] = [];
   const unshown: number[] = [];
@@ -178,10 +178,10 @@ function figuresOf(tracked: Iterable<Tracked>, now: number): RunFigures {
     if (run.state !== null) runs[run.state] += 1;
     reminded += run.reminded;
     for (const [id, since] of run.pending) {
-      pending.push(now - since);
-      if (run.unshown.has(id)) unshown.push(now - since);
+      pending.push(monotonic - since);
+      if (run.unshown.has(id)) unshown.push(monotonic - since);
     }
-    for (const since of run.unsent.values()) unsent.push(now - since);
+    for (const since of run.unsent.values()) unsent.push(monotonic - since);
   }
   return {
     runs,

@@ -39,13 +39,13 @@ export type SendDeps = NotificationWriterDeps &
 
 export type Act = "post" | "find" | "sweep" | "recover";
 
-export function nextAct({ kind, post }: Notification, now: number): Act | null {
+export function nextAct({ kind, post }: Notification, monotonic: number): Act | null {
   // This is never called for a notification in progress. The mark was therefore left by a dead process, or its outcome could not be stored.
   if (post.type === "sending") return "recover";
   const gaveUp = post.type === "refused" && refusalsOf(post) >= REFUSED_TRIES;
   // A posted notification is never updated, because it says what happened at the time.
   const next = nextMessageAct(post, post.type === "up" || gaveUp ? null : kind);
-  return next === null || next.at > now || next.act === "update" ? null : next.act;
+  return next === null || next.at > monotonic || next.act === "update" ? null : next.act;
 }
 
 export async function sendOne(

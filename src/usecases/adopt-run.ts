@@ -182,8 +182,8 @@ async function stopInForce({ store }: UseCaseDeps, key: RunKey): Promise<Stop | 
 }
 
 /** A run that was missing stays missing until the service knows it again. */
-function watchedAgain({ watch }: Run, now: number): Run["watch"] {
-  return watch.type === "given-up" ? { type: "missing", since: now, absence: null } : { type: "on" };
+function watchedAgain({ watch }: Run, monotonic: number): Run["watch"] {
+  return watch.type === "given-up" ? { type: "missing", since: monotonic, absence: null } : { type: "on" };
 }
 
 async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>> {
