@@ -7,6 +7,7 @@ import {
   type ClosedCause,
   type Decision,
   type Delivery,
+  isSurelyUnapplied,
   type PastDecision,
   type Request,
 } from "./approval.ts";
@@ -75,19 +76,16 @@ type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
 
 const withoutNotice = (approval: Approval): SightingResult => ({ approval, says: null });
 
-/** The request is now unknown, so it cannot be decided. A decision that was never sent is withdrawn; one that was sent stays. */
+/** The request is now unknown, so it cannot be decided. A decision that was surely not applied is withdrawn; any other stays. */
 function applyUnreadable(approval: Approval, ctx: Context): SightingResult {
   const { id, state, votes } = approval;
   const says: NoticeContent = { type: "decision-void", approval: id, cause: "unreadable" };
   if (state.type === "pending") {
     return { approval: close(approval, "unreadable", ctx.now), says: votes.length === 0 ? null : says };
   }
-  if (state.type !== "decided" || !isUnsent(state.delivery)) return withoutNotice(approval);
+  if (state.type !== "decided" || !isSurelyUnapplied(state.delivery)) return withoutNotice(approval);
   return { approval: voidAndClose(approval, state.decision, "unreadable", ctx.now), says };
 }
-
-const isUnsent = (delivery: Delivery): boolean =>
-  delivery.type === "held" || delivery.type === "recorded" || (delivery.type === "retry" && !delivery.lost);
 
 type ReadableSighting = Exclude<ApprovalSighting, { type: "unreadable" | "in-doubt" }>;
 
@@ -141,11 +139,11 @@ function applyToDecided(
   switch (delivery.type) {
     case "held":
     case "recorded":
-      return applyToUnsent(approval, decision, fetched);
+      return applyToUnapplied(approval, decision, fetched);
     case "retry":
       return delivery.lost
         ? applyToLost(approval, decision, delivery, fetched)
-        : applyToUnsent(approval, decision, fetched);
+        : applyToUnapplied(approval, decision, fetched);
     case "unsure":
       return applyToLost(approval, decision, delivery, fetched);
     case "refused":
@@ -164,8 +162,8 @@ function applyToDecided(
   }
 }
 
-/** Voids a decision that was never sent, if the approval is gone or its request has changed. */
-function applyToUnsent(approval: Approval, decision: Decision, { sighting, ctx }: Look): SightingResult {
+/** Voids a decision that was surely not applied, if the approval is gone or its request has changed. */
+function applyToUnapplied(approval: Approval, decision: Decision, { sighting, ctx }: Look): SightingResult {
   const says = (cause: VoidCause): NoticeContent => ({
     type: "decision-void",
     approval: approval.id,

@@ -2,7 +2,7 @@
 //
 //   pending ──decide──► decided ──(held, delivery)──► confirmed | elsewhere | unconfirmed
 //   (votes)                │ undone while it is held
-//      ▲                   │ void (never sent, request changed or gone) or refused (surely not applied) and listed again
+//      ▲                   │ void (surely not applied; request changed or gone), or refused and listed again
 //      └──────reopen───────┘
 //   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
 
@@ -169,7 +169,7 @@ export type PastDecision = {
     | "run-missing"
     | "refused"
     | "run-over"
-    /** An approval that was never sent: undone, overruled by a denial, too late, or given by a person who may no longer decide. */
+    /** An approval that was surely not applied: undone, overruled by a denial, too late, or given by a person who may no longer decide. */
     | "undone"
     | "denied"
     | "expired"
@@ -262,16 +262,12 @@ export function isUndecided({ state }: Pick<Approval, "state">): boolean {
 }
 
 /** Returns whether nothing more will be sent or awaited for this approval. */
-export function isSettled(approval: Approval): boolean {
-  switch (approval.state.type) {
-    case "pending":
-      return false;
-    case "closed":
-      return true;
-    case "decided":
-      return isFinal(approval.state.delivery);
-  }
-}
+export const isSettled = ({ state }: Approval): boolean =>
+  state.type === "closed" || (state.type === "decided" && isFinal(state.delivery));
+
+/** Returns whether no POST of it can have been applied: none has left, or the service turned each one away (such as with 401 or 429). */
+export const isSurelyUnapplied = (delivery: Delivery): boolean =>
+  delivery.type === "held" || delivery.type === "recorded" || (delivery.type === "retry" && !delivery.lost);
 
 /** Returns the unclear answer of a delivery, to carry it over to the next delivery of the same decision. */
 export function answeredBefore(delivery: Delivery): Answered {

@@ -15,6 +15,7 @@ import {
   type Approval,
   type Decision,
   type Delivery,
+  isSurelyUnapplied,
   type PastDecision,
 } from "./approval.ts";
 import type { Person } from "./authorization.ts";
@@ -64,9 +65,8 @@ function nextDelivery(
 ): Delivery | "void" | "tampered" | null {
   // While the hold runs, an outcome can only belong to an earlier decision that was undone.
   if (before.type === "held" && monotonic < before.sendAt) return null;
-  const unsent = before.type === "held" || before.type === "recorded";
   const tries = triesWith(before);
-  const lost = unsent ? false : before.lost;
+  const lost = "lost" in before && before.lost;
   const answered = answeredBefore(before);
   const again = { type: "retry", tries, lost, ...answered } as const;
   const unconfirmed = (cause: UnconfirmedCause): Delivery => ({
@@ -112,8 +112,8 @@ function whyLater(
   before: OpenDelivery,
   { why, heldBack, notSent }: Extract<Outcome, { type: "later" }>,
 ): Pick<Extract<Delivery, { type: "retry" }>, "why" | "heldBack" | "notSent"> {
-  const unsent = before.type === "held" || before.type === "recorded";
-  const noneLeft = unsent || before.lost || before.notSent === true;
+  const isFirstTry = before.type === "held" || before.type === "recorded";
+  const noneLeft = isFirstTry || before.lost || before.notSent === true;
   return {
     why,
     ...(heldBack === true ? { heldBack } : {}),
@@ -220,14 +220,14 @@ export function recheckAuthority(
 
 type WithdrawalCause = "stopped" | "frozen" | "restored";
 
-/** Withdraws an approval that has not been sent, because of a stop, a freeze or a restore. Returns the same run if there is none. */
+/** Withdraws an approval that was surely not applied, because of a stop, a freeze or a restore. Returns the same run if there is none. */
 export function withdrawApproval(run: Run, id: ApprovalId, cause: WithdrawalCause, ctx: Context): Run {
   const approval = findApproval(run, id);
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return run;
   const { decision, delivery } = approval.state;
   if (delivery.type === "retry" && delivery.lost)
     return cause === "restored" ? run : stopDelivery(run, approval, approval.state, { cause, ctx });
-  if (delivery.type !== "held" && delivery.type !== "recorded" && delivery.type !== "retry") return run;
+  if (!isSurelyUnapplied(delivery)) return run;
   const voidVotes = allVotes(decision).map((vote) => ({ vote, cause }));
   return reopenWithValidVotes(run, approval, { voidVotes, left: [] }, ctx);
 }
@@ -250,7 +250,7 @@ export function withdrawVotes(
 type VoidVote = { readonly vote: Decision; readonly cause: VoidReason | WithdrawalCause };
 type SortedVotes = { readonly voidVotes: readonly VoidVote[]; readonly left: readonly Decision[] };
 
-/** Reopens the approval. Nothing was sent, so the votes in `left` still count. */
+/** Reopens the approval. Its decision was surely not applied, so the votes in `left` still count. */
 function reopenWithValidVotes(
   run: Run,
   approval: Approval,

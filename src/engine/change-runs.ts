@@ -186,7 +186,10 @@ export async function applyPolicyToWaiting(deps: RuleDeps): Promise<void> {
   );
 }
 
-/** After a freeze, or after its end, brings every run up to date: unsent approvals become void under a freeze, and open cards show it. */
+/**
+ * After a freeze, or after its end, brings every run up to date: approvals that were surely not applied become void under a freeze, and
+ * open cards show it.
+ */
 export async function applyBrakeToRuns(deps: RuleDeps): Promise<void> {
   await changeEach(
     deps,

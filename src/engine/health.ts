@@ -159,7 +159,7 @@ function serviceFault({ breaker, clock }: Deps): string | null {
   return `the agent service has given no usable answer for ${inWords(clock.monotonic() - state.since)}${code}`;
 }
 
-function decisionsFault({ unsent: { late, oldestMs } }: RunFigures): string | null {
+function decisionsFault({ undelivered: { late, oldestMs } }: RunFigures): string | null {
   if (late === 0) return null;
   const what = late === 1 ? "1 decision is" : `${late} decisions are`;
   return `${what} recorded and not confirmed by the service, the oldest for ${inWords(oldestMs)}`;

@@ -2,6 +2,7 @@
 
 import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
+import { isUndelivered } from "../domain/decision-delivery.ts";
 import type { ApprovalId, RunKey } from "../domain/ids.ts";
 import { isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
 import { isShown } from "../domain/storm.ts";
@@ -46,7 +47,7 @@ export async function readingsOf(deps: ReadingDeps): Promise<Readings> {
 // Counts what the runs of this process wait for: requests without a decision, and decisions that the service has not answered. Ages are
 // measured by the monotonic clock, so setting the wall clock neither hides nor invents a delay.
 
-/** A decision that has been unsent for longer than this (ms) is reported as late. */
+/** A decision that has been undelivered for this long (ms) is reported as late. */
 const LATE_MS = 60_000;
 
 type Tracked = {
@@ -60,8 +61,8 @@ type Tracked = {
   unshown: ReadonlySet<ApprovalId>;
   /** The pending requests that Slack has ever shown. A message that was deleted and posted again is not measured again. */
   everShown: ReadonlySet<ApprovalId>;
-  /** When each unsent decision became ready to be sent (monotonic ms). */
-  unsent: ReadonlyMap<string, number>;
+  /** When each undelivered decision became ready to be sent (monotonic ms). */
+  undelivered: ReadonlyMap<string, number>;
 };
 
 type Deps = {
@@ -77,7 +78,7 @@ const NONE: Tracked = {
   reminded: 0,
   unshown: new Set(),
   everShown: new Set(),
-  unsent: new Map(),
+  undelivered: new Map(),
 };
 
 export function createRunFigures({ engine, clock, metrics }: Deps): { readonly figures: () => RunFigures } {
@@ -87,7 +88,7 @@ export function createRunFigures({ engine, clock, metrics }: Deps): { readonly f
     const before = runs.get(run.key) ?? null;
     const now = trackedOf(run, before, clock);
     reportDelays(run, before ?? NONE, now, { clock, metrics });
-    if (now.state === null && now.unsent.size === 0) runs.delete(run.key);
+    if (now.state === null && now.undelivered.size === 0) runs.delete(run.key);
     else runs.set(run.key, now);
   });
   return { figures: () => figuresOf(runs.values(), clock.monotonic()) };
@@ -100,11 +101,11 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
   const waiting = isWatched(run) ? run.approvals.filter(({ state }) => state.type === "pending") : [];
   const unshown = new Set(waiting.filter((approval) => !isShown(run, approval)).map(({ id }) => id));
   const everShown = waiting.filter(({ id }) => !unshown.has(id) || before?.everShown.has(id) === true);
-  const unsent = run.approvals.flatMap((approval): [string, number][] => {
-    const decision = unsentDecision(approval);
+  const undelivered = run.approvals.flatMap((approval): [string, number][] => {
+    const decision = isUndelivered(approval) ? approval.state.decision : null;
     if (decision === null) return [];
     const key = keyOf(approval, decision);
-    return [[key, before?.unsent.get(key) ?? sinceOf(decision, before, clock)]];
+    return [[key, before?.undelivered.get(key) ?? sinceOf(decision, before, clock)]];
   });
   return {
     state,
@@ -113,7 +114,7 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
     reminded: waiting.filter(hasLastReminder).length,
     unshown,
     everShown: new Set(everShown.map(({ id }) => id)),
-    unsent: new Map(unsent),
+    undelivered: new Map(undelivered),
   };
 }
 
@@ -123,13 +124,6 @@ function sinceOf({ at }: Decision, before: Tracked | null, clock: Clock): number
 }
 
 const keyOf = ({ id }: Approval, { at, entry }: Decision): string => `${id} ${entry ?? at}`;
-
-function unsentDecision({ state }: Approval): Decision | null {
-  if (state.type !== "decided") return null;
-  const { type } = state.delivery;
-  const isUnsent = type === "recorded" || type === "retry" || type === "sending" || type === "unsure";
-  return isUnsent ? state.decision : null;
-}
 
 function hasLastReminder({ followUp = {}, appliedRule }: Approval): boolean {
   const { remind } = appliedRule.rule.followUp;
@@ -157,11 +151,11 @@ function reportDelays(
     const since = before.pending.get(id);
     if (since !== undefined && !before.everShown.has(id)) metrics.cardShown(secondsSince(since));
   }
-  if (before.unsent.size === 0) return;
+  if (before.undelivered.size === 0) return;
   for (const approval of run.approvals) {
     const { state } = approval;
     if (state.type !== "decided" || state.delivery.type !== "confirmed") continue;
-    const since = before.unsent.get(keyOf(approval, state.decision));
+    const since = before.undelivered.get(keyOf(approval, state.decision));
     if (since !== undefined) metrics.decisionConfirmed(secondsSince(since));
   }
 }
@@ -170,7 +164,7 @@ function figuresOf(tracked: Iterable<Tracked>, monotonic: number): RunFigures {
   const runs = { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 };
   const pending: number[] = [];
   const unshown: number[] = [];
-  const unsent: number[] = [];
+  const undelivered: number[] = [];
   let reminded = 0;
   let retriedStarts = 0;
   for (const run of tracked) {
@@ -181,7 +175,7 @@ function figuresOf(tracked: Iterable<Tracked>, monotonic: number): RunFigures {
       pending.push(monotonic - since);
       if (run.unshown.has(id)) unshown.push(monotonic - since);
     }
-    for (const since of run.unsent.values()) unsent.push(monotonic - since);
+    for (const since of run.undelivered.values()) undelivered.push(monotonic - since);
   }
   return {
     runs,
@@ -192,10 +186,10 @@ function figuresOf(tracked: Iterable<Tracked>, monotonic: number): RunFigures {
       oldestUnshownMs: oldest(unshown),
       reminded,
     },
-    unsent: {
-      count: unsent.length,
-      oldestMs: oldest(unsent),
-      late: unsent.filter((age) => age >= LATE_MS).length,
+    undelivered: {
+      count: undelivered.length,
+      oldestMs: oldest(undelivered),
+      late: undelivered.filter((age) => age >= LATE_MS).length,
     },
   };
 }

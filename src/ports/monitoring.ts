@@ -75,7 +75,7 @@ export type RunFigures = {
    * Recorded decisions that the service has neither confirmed nor refused, because it was not reached or its answer was unclear. A decision
    * that a rule holds back on purpose does not count. `late`: how many are older than a minute.
    */
-  readonly unsent: { readonly count: number; readonly oldestMs: number; readonly late: number };
+  readonly undelivered: { readonly count: number; readonly oldestMs: number; readonly late: number };
 };
 
 /**

@@ -63,7 +63,7 @@ export type HealthAnswer = {
   /** What the service just said about our key. */
   readonly key: KeyCheck;
   /** What waits for the service in this process: recorded decisions, and starts that failed at least once. */
-  readonly waiting: { readonly decisions: RunFigures["unsent"]; readonly starts: number };
+  readonly waiting: { readonly decisions: RunFigures["undelivered"]; readonly starts: number };
   readonly parts: readonly PartHealth[];
   readonly policy: PolicyReading;
   /** The findings of tampering. */
@@ -133,7 +133,7 @@ function createHealth(deps: Deps): Queries["health"] {
       pingStore(deps),
       key.check(0),
     ]);
-    const { unsent, retriedStarts } = figures();
+    const { undelivered, retriedStarts } = figures();
     const answer: HealthAnswer = {
       version: deps.version,
       service,
@@ -141,7 +141,7 @@ function createHealth(deps: Deps): Queries["health"] {
       unreadable: unreadable.counts(),
       poller: { ...poller.counts(), service: breaker.state() },
       key: keyCheck,
-      waiting: { decisions: unsent, starts: retriedStarts },
+      waiting: { decisions: undelivered, starts: retriedStarts },
       store,
       parts: await deps.health.parts(),
       policy: deps.policyReading(),

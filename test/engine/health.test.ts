@@ -16,7 +16,7 @@ const NO_RUNS: RunFigures = {
   runs: { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 },
   retriedStarts: 0,
   pending: { count: 0, oldestMs: 0, oldestUnshownMs: 0, reminded: 0 },
-  unsent: { count: 0, oldestMs: 0, late: 0 },
+  undelivered: { count: 0, oldestMs: 0, late: 0 },
 };
 const full = new PortError("the database failed: the disk is full", {
   applied: "no",
@@ -119,7 +119,7 @@ test.each<[string, Told, (world: World) => void]>([
   [
     "a decision that waits for a minute",
     ["decisions", "degraded", /1 decision is recorded and not confirmed/],
-    (on) => (on.figures = { ...NO_RUNS, unsent: { count: 2, oldestMs: 61_000, late: 1 } }),
+    (on) => (on.figures = { ...NO_RUNS, undelivered: { count: 2, oldestMs: 61_000, late: 1 } }),
   ],
   [
     "a fault of the store, although it accepts writes again",

@@ -164,16 +164,16 @@ test("a decision is late after a minute of the monotonic clock, and its hold doe
   const run = deliveredRun(held);
   plan(run);
   await clock.pass(120_000);
-  expect(figures().unsent).toEqual({ count: 0, oldestMs: 0, late: 0 });
+  expect(figures().undelivered).toEqual({ count: 0, oldestMs: 0, late: 0 });
   plan(delivered(run, { type: "recorded" }));
   clock.step(-3_600_000);
   await clock.pass(59_999);
-  expect(figures().unsent).toEqual({ count: 1, oldestMs: 59_999, late: 0 });
+  expect(figures().undelivered).toEqual({ count: 1, oldestMs: 59_999, late: 0 });
   plan(delivered(run, RETRY));
   await clock.pass(1);
-  expect(figures().unsent).toEqual({ count: 1, oldestMs: 60_000, late: 1 });
+  expect(figures().undelivered).toEqual({ count: 1, oldestMs: 60_000, late: 1 });
   plan(delivered(run, { type: "confirmed", at: 0, stillListed: null }));
-  expect([figures().unsent.count, confirmed]).toEqual([0, [60]]);
+  expect([figures().undelivered.count, confirmed]).toEqual([0, [60]]);
 });
 
 test("after a restart a decision is as old as the wall clock says", async () => {
@@ -184,15 +184,15 @@ test("after a restart a decision is as old as the wall clock says", async () => 
   );
   await clock.pass(300_000);
   plan(run);
-  expect(figures().unsent.oldestMs).toBe(clock.now() - (decidedAt[0] ?? NaN));
-  expect(figures().unsent.late).toBe(1);
+  expect(figures().undelivered.oldestMs).toBe(clock.now() - (decidedAt[0] ?? NaN));
+  expect(figures().undelivered.late).toBe(1);
 });
 
 test("a decision that the service refused, or that another one overtook, does not count as unsent", () => {
   const { figures, plan } = aCount();
   plan(deliveredRun({ type: "refused", at: 0, words: "no", absent: false }));
   plan(deliveredRun({ type: "elsewhere", at: 0, words: "denied" }));
-  expect(figures().unsent.count).toBe(0);
+  expect(figures().undelivered.count).toBe(0);
 });
 
 test("while the database accepts calls but answers none, the metrics come within the time of a scrape, and say so", async () => {

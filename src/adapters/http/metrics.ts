@@ -142,14 +142,14 @@ function gaugesOf(
 }
 
 function setReadings(all: Registered, set: SetGauge, readings: Readings): void {
-  const { runs, pending, unsent, parts, slackQueues, auditHead } = readings;
+  const { runs, pending, undelivered, parts, slackQueues, auditHead } = readings;
   for (const [state, count] of Object.entries(runs)) set("runs", count, { state });
   set("approvals_pending", pending.count);
   set("approvals_past_reminders", pending.reminded);
   set("approvals_pending_oldest_age_seconds", pending.oldestMs / 1_000);
   set("approvals_unshown_oldest_age_seconds", pending.oldestUnshownMs / 1_000);
-  set("decisions_unsent", unsent.count);
-  set("decisions_unsent_oldest_age_seconds", unsent.oldestMs / 1_000);
+  set("decisions_unsent", undelivered.count);
+  set("decisions_unsent_oldest_age_seconds", undelivered.oldestMs / 1_000);
   for (const { part, fault, untried } of parts)
     if (untried !== true) set("part_healthy", Number(fault === null), { part });
   for (const [kind, depth] of Object.entries(slackQueues)) set("slack_queue_depth", depth, { kind });

@@ -11,7 +11,7 @@ const READINGS: Readings = {
   runs: { starting: 0, running: 2, awaiting_approval: 1, stopped: 0, missing: 0 },
   retriedStarts: 0,
   pending: { count: 4, oldestMs: 90_000, oldestUnshownMs: 30_500, reminded: 2 },
-  unsent: { count: 1, oldestMs: 61_500, late: 1 },
+  undelivered: { count: 1, oldestMs: 61_500, late: 1 },
   parts: PARTS.map((part) => ({ part, fault: part === "service_key" ? "refused" : null, unready: false })),
   pollLagMs: 250,
   circuitOpen: true,
@@ -108,7 +108,7 @@ test("before the first reading, nothing says that no decision, request, finding 
   expect(lines).toContain("countersign_slack_connected 0");
   metrics.tampered(0);
   metrics.notificationsWaiting(0);
-  metrics.readFrom(() => Promise.resolve({ ...READINGS, unsent: { count: 0, oldestMs: 0, late: 0 } }));
+  metrics.readFrom(() => Promise.resolve({ ...READINGS, undelivered: { count: 0, oldestMs: 0, late: 0 } }));
   expect(await linesOf(metrics)).toEqual(
     expect.arrayContaining([
       'countersign_runs{state="missing"} 0',
