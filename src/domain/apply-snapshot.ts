@@ -1,6 +1,6 @@
 // Applies what one snapshot of the service says about one approval. Only observe.ts and end-run.ts call `applySighting`.
 
-import { close, reopen, voidAndClose, withDelivery } from "./approval-transitions.ts";
+import { close, reopen, unconfirmed, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import {
   answeredBefore,
   type Approval,
@@ -186,14 +186,8 @@ function applyToLost(
   delivery: Extract<Delivery, { type: "unsure" | "retry" }>,
   { sighting, ctx }: Look,
 ): SightingResult {
-  const answered = answeredBefore(delivery);
   const final = (cause: "no-longer-listed" | "request-changed"): SightingResult => ({
-    approval: withDelivery(approval, decision, {
-      type: "unconfirmed",
-      at: ctx.monotonic,
-      cause,
-      ...answered,
-    }),
+    approval: withDelivery(approval, decision, unconfirmed(delivery, cause, ctx.monotonic)),
     says: { type: "decision-unconfirmed", approval: approval.id },
   });
   if (delivery.type === "unsure" && sighting.askedAt < delivery.since) return withoutNotice(approval);
@@ -208,9 +202,8 @@ function applyToLost(
   // The first retry is immediate. After several unclear answers, the waits grow, counted from the missing answer.
   const wait = tries > 1 ? Math.min(backoffMs(tries, null), ctx.slowestRetryMs) : 0;
   const notBefore = Math.max(ctx.monotonic, since + wait, delivery.notBefore);
-  return withoutNotice(
-    withDelivery(approval, decision, { type: "retry", notBefore, tries, lost: true, why, ...answered }),
-  );
+  const retry: Delivery = { type: "retry", notBefore, tries, lost: true, why, ...answeredBefore(delivery) };
+  return withoutNotice(withDelivery(approval, decision, retry));
 }
 
 /** The service refused the decision, and no earlier POST can have arrived. The approval reopens only if the service lists it afterwards. */

@@ -1,7 +1,9 @@
-// The transitions between the states of an approval; approval.ts has the diagram. Only this file builds a next state, a next delivery
-// or a next list of votes, and test/architecture.test.ts enforces that.
+// The transitions between the states of an approval; approval.ts has the diagram. Only this file puts a state, a delivery or votes
+// into an approval, and test/architecture.test.ts checks that. decision-delivery.ts, apply-snapshot.ts, apply-outcome.ts, end-run.ts and
+// engine/change-runs.ts choose the next delivery.
 
 import {
+  answeredBefore,
   type Approval,
   type ClosedCause,
   type Decision,
@@ -138,6 +140,16 @@ export function closeAsTampered(approval: Approval, now: number): Approval {
 export function withDelivery(approval: Approval, decision: Decision, delivery: Delivery): Approval {
   return { ...approval, state: { type: "decided", decision, delivery } };
 }
+
+export type UnconfirmedCause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
+
+/** Returns the last state of a delivery that may have been applied. */
+export const unconfirmed = (before: Delivery, cause: UnconfirmedCause, monotonic: number): Delivery => ({
+  type: "unconfirmed",
+  at: monotonic,
+  cause,
+  ...answeredBefore(before),
+});
 
 // A decision on an open approval. The last approval that the rule needs is sent, perhaps after a hold; an earlier one is kept as a vote.
 

@@ -7,6 +7,8 @@ import {
   votersOf,
   reopenWithVotes,
   allVotes,
+  unconfirmed,
+  type UnconfirmedCause,
   voidAndClose,
   withDelivery,
 } from "./approval-transitions.ts";
@@ -67,31 +69,24 @@ function nextDelivery(
   if (before.type === "held" && monotonic < before.sendAt) return null;
   const tries = triesWith(before);
   const lost = "lost" in before && before.lost;
-  const answered = answeredBefore(before);
-  const again = { type: "retry", tries, lost, ...answered } as const;
-  const unconfirmed = (cause: UnconfirmedCause): Delivery => ({
-    type: "unconfirmed",
-    at: monotonic,
-    cause,
-    ...answered,
-  });
+  const again = { type: "retry", tries, lost, ...answeredBefore(before) } as const;
   switch (outcome.type) {
     case "confirmed":
       return { type: "confirmed", at: monotonic, stillListed: null };
     case "elsewhere":
       // After a lost answer, "already resolved" may be the effect of our own POST.
-      if (lost) return unconfirmed("no-longer-listed");
+      if (lost) return unconfirmed(before, "no-longer-listed", monotonic);
       return { type: "elsewhere", at: monotonic, words: outcome.words };
     case "later": {
-      if (!watched) return lost ? unconfirmed("no-longer-listed") : "void";
+      if (!watched) return lost ? unconfirmed(before, "no-longer-listed", monotonic) : "void";
       const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
       return { ...again, notBefore: monotonic + wait, ...whyLater(before, outcome) };
     }
     case "unproven":
       // The stored decision must not be sent, but an earlier POST may have arrived.
-      return lost ? unconfirmed("tampered") : "tampered";
+      return lost ? unconfirmed(before, "tampered", monotonic) : "tampered";
     case "refused":
-      if (lost) return unconfirmed("refused-after-lost-answer");
+      if (lost) return unconfirmed(before, "refused-after-lost-answer", monotonic);
       return { type: "refused", at: monotonic, words: outcome.words, absent: false };
     case "unsure":
       // Only a POST in flight can have arrived. Other deliveries stay as they are.
@@ -120,8 +115,6 @@ function whyLater(
     ...(notSent === true && noneLeft ? { notSent } : {}),
   };
 }
-
-type UnconfirmedCause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
 
 /** Handles a missing answer, or one that says neither yes nor no. While the run is watched, we ask the service what it lists. */
 function unclear(
@@ -280,8 +273,10 @@ function stopDelivery(
   { decision, delivery }: Decided,
   { cause, ctx }: { readonly cause: UnconfirmedCause; readonly ctx: Context },
 ): Run {
-  const unconfirmed = { type: "unconfirmed", at: ctx.monotonic, cause, ...answeredBefore(delivery) } as const;
-  const next = replaceApproval(run, withDelivery(approval, decision, unconfirmed));
+  const next = replaceApproval(
+    run,
+    withDelivery(approval, decision, unconfirmed(delivery, cause, ctx.monotonic)),
+  );
   const says = { type: "decision-stopped", approval: approval.id } as const;
   const notices = allVotes(decision).flatMap((vote) => noticeToDecider(vote, says, ctx));
   return { ...next, notices: [...next.notices, ...notices] };

@@ -2,8 +2,8 @@
 // or its record was tampered with.
 
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
-import { close, closeAsTampered, voidAndClose, withDelivery } from "./approval-transitions.ts";
-import { answeredBefore, type Approval, isFinal } from "./approval.ts";
+import { close, closeAsTampered, unconfirmed, voidAndClose, withDelivery } from "./approval-transitions.ts";
+import { type Approval, isFinal } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { UserId } from "./ids.ts";
 import { addNotices, isOutdated, noticesOf } from "./observe.ts";
@@ -44,14 +44,8 @@ function giveUp(run: Run, ctx: Context): Run {
     }
     if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;
     contents.push({ type: "decision-unconfirmed", approval: approval.id });
-    const answered = answeredBefore(state.delivery);
-    const unconfirmed = {
-      type: "unconfirmed",
-      at: ctx.monotonic,
-      cause: "run-missing",
-      ...answered,
-    } as const;
-    return withDelivery(approval, state.decision, unconfirmed);
+    const delivery = unconfirmed(state.delivery, "run-missing", ctx.monotonic);
+    return withDelivery(approval, state.decision, delivery);
   });
   const notices = addNotices(run, contents, ctx);
   return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals, notices };
