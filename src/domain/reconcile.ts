@@ -15,6 +15,7 @@ import {
   gatheredSlots,
   isCurrent,
 } from "./call.ts";
+import { waitingReason } from "./decision-gate.ts";
 import { nextFollowUpAt } from "./follow-up-due.ts";
 import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
@@ -33,7 +34,6 @@ import {
   STOPPED,
   stoppedRenderKey,
   unreadableRenderKey,
-  waitingReason,
 } from "./render-key.ts";
 import { DECISION_LINGER_MS } from "./reused-id.ts";
 import {

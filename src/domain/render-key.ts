@@ -3,6 +3,7 @@
 
 import { answeredBefore, type Approval, type Delivery, isFinal, openDisputes } from "./approval.ts";
 import { brakeRenderKey, deniedByStop, namedByStop } from "./brake.ts";
+import { waitingReason } from "./decision-gate.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { deadlineOf, tooFewApprovers } from "./applied-rule.ts";
@@ -274,23 +275,4 @@ export function renderKey(run: Run, slot: Slot): string | null {
   if (digestPage !== undefined) return digestRenderKey(run, digestPage);
   const approval = run.approvals.find(({ id }) => cardSlot(id) === slot);
   return approval === undefined ? null : cardRenderKey(run, approval);
-}
-
-// A decision is sent only while the newest snapshot lists its approval. Otherwise it waits, and is not lost.
-
-export type WaitingReason =
-  /** The service answered 404 for the run. */
-  | "run-missing"
-  /** The service says that the run awaits approval, but not which approval. */
-  | "not-told"
-  | "not-listed"
-  /** The service lists an unreadable item, which may be the approval. */
-  | "unreadable";
-
-/** Returns null if, according to the newest snapshot, the decision may be sent. */
-export function waitingReason({ watch, seen }: Run, { unlisted }: Approval): WaitingReason | null {
-  if (watch.type === "missing") return "run-missing";
-  if (seen?.lists === false) return "not-told";
-  if (unlisted === null) return null;
-  return unlisted === "in-doubt" ? "unreadable" : "not-listed";
 }

@@ -8,7 +8,7 @@ import {
   type Decision,
   type Delivery,
 } from "../../../domain/approval.ts";
-import { type WaitingReason, waitingReason } from "../../../domain/render-key.ts";
+import { type WaitingReason, waitingReason } from "../../../domain/decision-gate.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { isStopped, isWatched, requestSlot, type Run } from "../../../domain/run.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
