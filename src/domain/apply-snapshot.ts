@@ -13,9 +13,8 @@ import {
 } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./posted-message.ts";
-import { DECISION_LINGER_MS } from "./reused-id.ts";
 import type { NoticeContent } from "./notice.ts";
-import { isGone, withMissedFetch } from "./snapshot.ts";
+import { DECISION_LINGER_MS, isGone, withMissedFetch } from "./snapshot.ts";
 
 /** If the service still lists an approval this long after its decision reached its last state (ms), the card says so. */
 export const STILL_LISTED_AFTER_MS = 60_000;

@@ -153,9 +153,10 @@ function applySightings(
   const taken = new Set(run.approvals.map(({ id }) => id));
   const listed = items.map((item) => {
     const request = requestOf(snapshot.id, item, ctx, context);
-    return { item, request, bearer: approvalOfRequest(byServiceId.get(item.id) ?? [], { request, askedAt }) };
+    const sameId = byServiceId.get(item.id) ?? [];
+    return { item, request, approval: approvalOfRequest(sameId, { request, askedAt }) };
   });
-  const requests = new Map(listed.map(({ bearer, request }) => [bearer?.id, request]));
+  const requests = new Map(listed.map(({ approval, request }) => [approval?.id, request]));
   const unlisted = createUnlisted(snapshot, askedAt);
   const results = run.approvals.map((approval) => {
     const request = requests.get(approval.id);
@@ -163,7 +164,7 @@ function applySightings(
       request === undefined ? unlisted(approval.serviceId) : { type: "listed", request, askedAt };
     return applySighting(approval, sighting, ctx);
   });
-  const added = listed.filter(({ bearer }) => bearer === null);
+  const added = listed.filter(({ approval }) => approval === null);
   const ids = ownIds(
     taken,
     added.map(({ item }) => item.id),

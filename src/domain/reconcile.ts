@@ -35,7 +35,6 @@ import {
   stoppedRenderKey,
   unreadableRenderKey,
 } from "./render-key.ts";
-import { DECISION_LINGER_MS } from "./reused-id.ts";
 import {
   cardSlot,
   digestSlot,
@@ -49,7 +48,7 @@ import {
   UNREADABLE,
 } from "./run.ts";
 import { requesterLookUpAt } from "./rule-facts.ts";
-import { nextLookAt } from "./snapshot.ts";
+import { DECISION_LINGER_MS, nextLookAt } from "./snapshot.ts";
 import { needsFile } from "./text/request-text.ts";
 
 export type Plan = {

@@ -5,47 +5,48 @@ import { type Approval, isSettled, type Request } from "./approval.ts";
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import { withoutFields } from "./policy/policy.ts";
+import { DECISION_LINGER_MS } from "./snapshot.ts";
 
 /**
- * How long a service that reads from a lagging replica may still list what it listed before a decision (ms). Only after that time do we
- * send a decision again whose answer was lost, or believe that a settled id belongs to another request.
+ * Returns the approval that a listed request belongs to, or null if the request is new. `sameId`: approvals with its id, oldest first.
+ *  1. The newest, if it has this request.
+ *  2. If the newest is decided for good: null, or shortly after its confirmation the newest, because a lagging replica may still list it.
+ *  3. While the newest is open: an earlier approval with this request, perhaps listed by a lagging replica. The newest then counts as
+ *     absent; once its absence has lasted long enough, it may become this request.
+ *  4. Otherwise the newest, whose request has changed.
  */
-export const DECISION_LINGER_MS = 5_000;
-
-/** Returns the approval that a listed request belongs to, or null if the request is new. `sameId`: approvals with its id, oldest first. */
 export function approvalOfRequest(
   sameId: readonly Approval[],
   { request, askedAt }: { readonly request: Request; readonly askedAt: number },
 ): Approval | null {
   const newest = sameId.at(-1);
   if (newest === undefined) return null;
-  if (isAlike(newest, request)) return newest;
-  if (isSettled(newest) && newest.state.type === "decided") return isOver(newest, askedAt) ? null : newest;
-  // An earlier, decided request may be listed again, perhaps by a lagging replica. Then the newest approval is not listed; once its absence
-  // has lasted long enough, it may become this request.
-  const earlier = sameId.findLast((approval) => isAlike(approval, request));
-  return earlier !== undefined && canChange(newest) ? earlier : newest;
+  if (hasRequest(newest, request)) return newest;
+  if (isSettled(newest) && newest.state.type === "decided")
+    return mayStillBeListed(newest, askedAt) ? newest : null;
+  const earlier = sameId.findLast((approval) => hasRequest(approval, request));
+  return earlier !== undefined && isOpen(newest) ? earlier : newest;
 }
 
 /**
- * Returns whether the request itself is the same. The run's own fields may have changed. So may the policy's volatile fields: a field that
+ * Returns whether the approval has this request. The run's own fields may have changed. So may the policy's volatile fields: a field that
  * was volatile before or is now makes no request a new one.
  */
-function isAlike({ request: before }: Approval, request: Request): boolean {
+function hasRequest({ request: before }: Approval, request: Request): boolean {
   if (before.digest === request.digest) return true;
   // Each path once: a second time, a path with dots would remove another field.
   const volatile = [...new Set([...(before.volatile ?? []), ...(request.volatile ?? [])])];
   return isSameJson(withoutFields(before.content, volatile), withoutFields(request.content, volatile));
 }
 
-/** Returns whether a request that is now listed under the id of this settled approval must be a new one. */
-function isOver({ state }: Approval, askedAt: number): boolean {
+/** Returns whether a lagging replica may still list the approval as it was before it was confirmed. */
+function mayStillBeListed({ state }: Approval, askedAt: number): boolean {
   const confirmed = state.type === "decided" && state.delivery.type === "confirmed" ? state.delivery : null;
-  return confirmed === null || askedAt >= confirmed.at + DECISION_LINGER_MS;
+  return confirmed !== null && askedAt < confirmed.at + DECISION_LINGER_MS;
 }
 
-/** Returns whether the approval can still change. */
-function canChange({ state }: Approval): boolean {
+/** Returns whether the approval can still end in another way. One that is closed, or refused and absent, is over. */
+function isOpen({ state }: Approval): boolean {
   if (state.type !== "decided") return state.type === "pending";
   return !(state.delivery.type === "refused" && state.delivery.absent);
 }

@@ -89,6 +89,12 @@ export function nextLookAt({ since, looks }: Absence): number {
   return since + (looks === 1 ? ABSENT_AFTER_MS / 2 : ABSENT_AFTER_MS);
 }
 
+/**
+ * How long a service that reads from a lagging replica may still list what it listed before a decision (ms). Only after that time do we
+ * send a decision again whose answer was lost, or believe that a settled id belongs to another request.
+ */
+export const DECISION_LINGER_MS = 5_000;
+
 // Approvals that the service lists in an unreadable form. They cannot be decided here, but they are never hidden.
 
 /** The unreadable approvals of one run, as first seen. */

@@ -34,7 +34,7 @@ export type OneProcess = Lane & {
 };
 
 /**
- * Longer than POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/apply-snapshot.ts), so everything is done by then.
+ * Longer than POST_LINGER_MS (domain/posted-message.ts) and DECISION_LINGER_MS (domain/snapshot.ts), so everything is done by then.
  * Longer than SUBMIT_AGE_MS (engine/fresh-facts.ts), so that the person who submits is looked up again.
  */
 const QUIET_MS = 5_500;

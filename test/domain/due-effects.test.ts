@@ -13,10 +13,9 @@ import {
 import { applyMessageOutcome } from "#src/domain/message-transitions.ts";
 import { isFinished, reconcile } from "#src/domain/reconcile.ts";
 import { requestFileState } from "#src/domain/render-key.ts";
-import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
 import { ApprovalId, MessageTs, RunId } from "#src/domain/ids.ts";
 import { cardSlot, type Creation, OPENING, OUTCOME, OUTPUT, requestSlot, type Run } from "#src/domain/run.ts";
-import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
+import { ABSENT_AFTER_MS, DECISION_LINGER_MS } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, deliveredRun, listedRun } from "../make/history.ts";
 import { observe } from "#src/domain/observe.ts";
 import { APPROVER, aRun, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";

@@ -6,7 +6,7 @@ import { ApprovalId, ChannelId } from "#src/domain/ids.ts";
 import type { Verdict } from "#src/domain/approval.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import type { Json } from "#src/domain/json.ts";
-import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
+import { DECISION_LINGER_MS } from "#src/domain/snapshot.ts";
 import { POST_LINGER_MS } from "#src/domain/posted-message.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import type { Fate, LookFate, WorldOptions } from "./fates.ts";

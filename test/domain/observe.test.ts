@@ -6,9 +6,8 @@ import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { observeMissing } from "#src/domain/end-run.ts";
 import { MAX_APPROVALS, observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
-import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
 import type { Run } from "#src/domain/run.ts";
-import { ABSENT_AFTER_MS, type Snapshot } from "#src/domain/snapshot.ts";
+import { ABSENT_AFTER_MS, DECISION_LINGER_MS, type Snapshot } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { APPROVER, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";
 

@@ -3,7 +3,7 @@ import type { Delivery } from "#src/domain/approval.ts";
 import type { Json } from "#src/domain/json.ts";
 import { observe, requestOf } from "#src/domain/observe.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
-import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
+import { DECISION_LINGER_MS } from "#src/domain/snapshot.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { aSnapshot, contextAt, deliveredRun } from "../make/history.ts";
 import { NOON } from "../make/run.ts";

@@ -13,7 +13,7 @@ import { isOutdated, observe } from "#src/domain/observe.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { type Plan, reconcile } from "#src/domain/reconcile.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
+import { DECISION_LINGER_MS } from "#src/domain/snapshot.ts";
 import { applyFollowUp } from "#src/domain/follow-up-due.ts";
 import { findApproval, isWatched, type Run } from "#src/domain/run.ts";
 import { aPolicy } from "../make/policy.ts";

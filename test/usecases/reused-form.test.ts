@@ -1,7 +1,7 @@
 // The service asks for the same thing again under the same id, after something else.
 
 import { expect, test } from "vitest";
-import { DECISION_LINGER_MS } from "#src/domain/reused-id.ts";
+import { DECISION_LINGER_MS } from "#src/domain/snapshot.ts";
 import { formView } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { createBench, clickOn } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
