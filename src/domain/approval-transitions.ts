@@ -12,7 +12,7 @@ import {
   type PastDecision,
   type Request,
 } from "./approval.ts";
-import type { VoteValidity } from "./quorum.ts";
+import type { SortedVotes } from "./quorum.ts";
 import type { Context } from "./context.ts";
 import { afterChange } from "./follow-up.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
@@ -186,29 +186,24 @@ export function mapDecisions(approval: Approval, change: (decision: Decision) =>
 }
 
 /**
- * Records an approval. If the rule needs more, it is kept as a vote. If it is the last one needed, the earlier votes are checked again;
- * those that no longer count become past decisions.
+ * Records an approval. If the rule needs more, it is kept as a vote. If it is the last one needed, the earlier votes, which were checked
+ * again, are counted; those that no longer count become past decisions.
  */
 export function withApproval(
   approval: Approval,
   decision: Decision,
   { rule, monotonic }: { readonly rule: Rule; readonly monotonic: number },
-  validityOf: (vote: Decision) => VoteValidity,
+  { counting, unverified, gone }: SortedVotes,
 ): Result<Approval, UnverifiedVotes> {
   const { votes } = approval;
   if (votes.length + 1 < rule.needs) return ok({ ...approval, votes: [...votes, decision] });
-  const checked = votes.map((vote) => ({ vote, validity: validityOf(vote) }));
-  const unverified = checked.flatMap(({ vote, validity }) =>
-    validity === "unverified" && vote.by !== null ? [vote.by.user] : [],
-  );
-  if (unverified.length > 0) return err({ type: "unverified", of: unverified });
-  const valid = checked.filter(({ validity }) => validity === "counts").map(({ vote }) => vote);
-  const gone = checked.flatMap(({ vote, validity }) =>
-    validity === "counts" || validity === "unverified" ? [] : [asPast(vote, validity)],
-  );
-  const counted = { ...approval, past: [...approval.past, ...gone] };
-  if (valid.length + 1 < rule.needs) return ok({ ...counted, votes: [...valid, decision] });
-  const whole: Decision = valid.length === 0 ? decision : { ...decision, votes: valid };
+  if (unverified.length > 0) return err({ type: "unverified", of: votersOf(unverified) });
+  const counted = {
+    ...approval,
+    past: [...approval.past, ...gone.map(({ vote, cause }) => asPast(vote, cause))],
+  };
+  if (counting.length + 1 < rule.needs) return ok({ ...counted, votes: [...counting, decision] });
+  const whole: Decision = counting.length === 0 ? decision : { ...decision, votes: counting };
   const delivery: Delivery =
     rule.holdMs > 0
       ? { type: "held", until: decision.at + rule.holdMs, sendAt: monotonic + rule.holdMs }

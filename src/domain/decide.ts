@@ -37,7 +37,7 @@ import { assignParts, type Part } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
 import { isTyped } from "./policy/typed-words.ts";
 import { err, ok, type Result } from "./result.ts";
-import { validityOfAll } from "./quorum.ts";
+import { sortVotes, validityOfAll } from "./quorum.ts";
 import { noticeToDecider } from "./notice.ts";
 import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts";
 import { seenChars } from "./text/text.ts";
@@ -99,12 +99,9 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   const people = [by, ...voters];
   // The new approval comes first: it was just found to fill a part, so it keeps its place.
   const validities = validityOfAll([decision, ...approval.votes], approval, { run, rule, people });
-  const approved = withApproval(
-    approval,
-    decision,
-    { rule, monotonic: ctx.monotonic },
-    (vote) => validities.get(vote) ?? "unverified",
-  );
+  const earlier = [...validities].filter(([vote]) => vote !== decision);
+  const { monotonic } = ctx;
+  const approved = withApproval(approval, decision, { rule, monotonic }, sortVotes(earlier));
   const voids = approved.ok && approved.value.past.length > approval.past.length;
   // A rule that may not apply voids no vote.
   if (voids && judging.inDoubt.length > 0) return err({ type: "unverified", requester: run.requester });

@@ -23,9 +23,9 @@ import {
 import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import type { Outcome } from "./effect.ts";
-import type { ApprovalId, UserId } from "./ids.ts";
+import type { ApprovalId } from "./ids.ts";
 import { backoffMs } from "./posted-message.ts";
-import { validityOfAll, type VoidReason } from "./quorum.ts";
+import { sortVotes, validityOfAll, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
 import { type NoticeContent, noticeToDecider } from "./notice.ts";
 import { findApproval, isWatched, replaceApproval, type Run } from "./run.ts";
@@ -166,8 +166,8 @@ function noticeContentFor({ id, state }: Approval, past: PastDecision | undefine
 export type AuthorityCheck =
   /** The decision may be sent. */
   | { readonly type: "stands" }
-  /** Slack cannot say now whether these people may still decide. */
-  | { readonly type: "unverified"; readonly of: readonly UserId[] }
+  /** Slack cannot say now whether the people whose approvals it rests on may still decide. */
+  | { readonly type: "unverified" }
   /** The decision may not be sent. `run` is the run without it. */
   | { readonly type: "void"; readonly run: Run };
 
@@ -187,27 +187,19 @@ export function recheckAuthority(
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return STANDS;
   const { decision, delivery } = approval.state;
   const rule = ruleOf(ctx, run, approval);
-  const validities = validityOfAll(allVotes(decision), approval, { run, rule, people });
-  const votes = [...validities].map(([vote, validity]) => ({ vote, validity }));
-  const voidVotes = votes.flatMap(({ vote, validity }) =>
-    validity === "counts" || validity === "unverified" ? [] : [{ vote, cause: validity }],
-  );
-  const unverified = votes.flatMap(({ vote, validity }) =>
-    validity === "unverified" && vote.by !== null ? [vote.by.user] : [],
-  );
-  if (voidVotes.length === 0 && votes.length >= rule.needs)
-    return unverified.length === 0 ? STANDS : { type: "unverified", of: unverified };
+  const votes = allVotes(decision);
+  const { unverified, gone } = sortVotes(validityOfAll(votes, approval, { run, rule, people }));
+  if (gone.length === 0 && votes.length >= rule.needs)
+    return unverified.length === 0 ? STANDS : { type: "unverified" };
   // Slack cannot say now which groups the requester is in, and only therefore does the strictest rule apply. That voids no approval.
-  if (isRequesterUnknown(run, approval, ctx)) return { type: "unverified", of: [run.requester] };
-  const left = votes
-    .filter(({ validity }) => validity === "counts" || validity === "unverified")
-    .map(({ vote }) => vote);
+  if (isRequesterUnknown(run, approval, ctx)) return { type: "unverified" };
+  const left = votes.filter((vote) => gone.every((each) => each.vote !== vote));
   const lost = delivery.type === "retry" && delivery.lost;
   return {
     type: "void",
     run: lost
       ? stopDelivery(run, approval, approval.state, { cause: "no-longer-authorised", ctx })
-      : reopenWithValidVotes(run, approval, { voidVotes, left }, ctx),
+      : reopenWithValidVotes(run, approval, { voidVotes: gone, left }, ctx),
   };
 }
 
@@ -241,13 +233,12 @@ export function withdrawVotes(
 }
 
 type VoidVote = { readonly vote: Decision; readonly cause: VoidReason | WithdrawalCause };
-type SortedVotes = { readonly voidVotes: readonly VoidVote[]; readonly left: readonly Decision[] };
 
 /** Reopens the approval. Its decision was surely not applied, so the votes in `left` still count. */
 function reopenWithValidVotes(
   run: Run,
   approval: Approval,
-  { voidVotes, left }: SortedVotes,
+  { voidVotes, left }: { readonly voidVotes: readonly VoidVote[]; readonly left: readonly Decision[] },
   ctx: Context,
 ): Run {
   const gone = voidVotes.map(({ vote, cause }) => asPast(vote, cause));

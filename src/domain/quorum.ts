@@ -60,3 +60,20 @@ export function validityOfAll(
   };
   return new Map([...alone].map(([vote, validity]) => [vote, together(vote, validity)]));
 }
+
+export type SortedVotes = {
+  readonly counting: readonly Decision[];
+  readonly unverified: readonly Decision[];
+  readonly gone: readonly { readonly vote: Decision; readonly cause: VoidReason }[];
+};
+
+/** Keeps the order of the votes. */
+export function sortVotes(validities: Iterable<readonly [Decision, VoteValidity]>): SortedVotes {
+  const all = [...validities];
+  const votesThat = (wanted: VoteValidity): Decision[] =>
+    all.flatMap(([vote, validity]) => (validity === wanted ? [vote] : []));
+  const gone = all.flatMap(([vote, cause]) =>
+    cause === "counts" || cause === "unverified" ? [] : [{ vote, cause }],
+  );
+  return { counting: votesThat("counts"), unverified: votesThat("unverified"), gone };
+}
