@@ -19,7 +19,7 @@ import {
   type PolicyNow,
   withGroupsToAsk,
 } from "./rule-facts.ts";
-import type { PrivateNotice } from "./notice.ts";
+import { plannedNotice } from "./notice.ts";
 import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts";
 
 /**
@@ -189,13 +189,7 @@ export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, c
   const { fallback } = ctx.policy;
   const addressees: (UserId | ChannelId)[] = fallback === null ? [run.requester] : [run.requester, fallback];
   const says = { type: "nobody-can-approve", approval: id, ...few } as const;
-  const notices = addressees.map((to): PrivateNotice => ({
-    id: ctx.nonce(),
-    to,
-    says,
-    state: "planned",
-    notBefore: 0,
-  }));
+  const notices = addressees.map((to) => plannedNotice(to, says, ctx));
   return { ...next, notices: [...next.notices, ...notices] };
 }
 

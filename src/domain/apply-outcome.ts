@@ -18,7 +18,7 @@ import {
   PASSING_MS,
   refusalsOf,
 } from "./posted-message.ts";
-import type { PrivateNotice } from "./notice.ts";
+import { plannedNotice, type PrivateNotice } from "./notice.ts";
 import { findApproval, OPENING, OUTCOME, OUTPUT, replaceApproval, type Run, type Slot } from "./run.ts";
 import { applyDecisionOutcome } from "./decision-delivery.ts";
 import { applyUploadOutcome } from "./message-outcome.ts";
@@ -212,8 +212,7 @@ function withFirstUpdateDelay(
 function cannotPost(run: Run, why: { words: string; code: string | undefined }, ctx: Context): Run {
   const { words, code } = why;
   const says = { type: "cannot-post", words, ...(code === undefined ? {} : { code }) } as const;
-  const notice = { id: ctx.nonce(), to: run.requester, says, state: "planned", notBefore: 0 } as const;
-  return { ...run, notices: [...run.notices, notice] };
+  return { ...run, notices: [...run.notices, plannedNotice(run.requester, says, ctx)] };
 }
 
 /** Forgets the output once it is posted in full. */

@@ -27,7 +27,7 @@ import type { ApprovalId } from "./ids.ts";
 import { backoffMs } from "./posted-message.ts";
 import { sortVotes, validityOfAll, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
-import { type NoticeContent, noticeToDecider } from "./notice.ts";
+import { type NoticeContent, noticeToDecider, plannedNotice } from "./notice.ts";
 import { findApproval, isWatched, replaceApproval, type Run } from "./run.ts";
 
 /** A decision that is on its way to the service: its delivery has begun or is due, and the service has not confirmed it yet. */
@@ -141,9 +141,7 @@ function unclear(
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
   const says = noticeContentFor(settled, settled.past.at(-1));
   if (says === null) return run;
-  const notices = votersOf(allVotes(decision)).map(
-    (to) => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 }) as const,
-  );
+  const notices = votersOf(allVotes(decision)).map((to) => plannedNotice(to, says, ctx));
   return { ...run, notices: [...run.notices, ...notices] };
 }
 

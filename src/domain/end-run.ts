@@ -6,7 +6,7 @@ import { close, closeAsTampered, unconfirmed, voidAndClose, withDelivery } from 
 import { type Approval, isFinal } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { UserId } from "./ids.ts";
-import { addNotices, isOutdated, noticesOf } from "./observe.ts";
+import { noticesAfter, isOutdated, noticesOf } from "./observe.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import type { NoticeContent } from "./notice.ts";
 import { giveUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
@@ -47,7 +47,7 @@ function giveUp(run: Run, ctx: Context): Run {
     const delivery = unconfirmed(state.delivery, "run-missing", ctx.monotonic);
     return withDelivery(approval, state.decision, delivery);
   });
-  const notices = addNotices(run, contents, ctx);
+  const notices = noticesAfter(run, contents, ctx);
   return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals, notices };
 }
 
@@ -58,7 +58,7 @@ function withoutRun(run: Run, askedAt: number, ctx: Context): Run {
   return {
     ...run,
     approvals: results.map(({ approval }) => approval),
-    notices: addNotices(run, noticesOf(results), ctx),
+    notices: noticesAfter(run, noticesOf(results), ctx),
   };
 }
 

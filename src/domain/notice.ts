@@ -50,7 +50,12 @@ export type NoticeContent =
   | { readonly type: "decision-refused"; readonly approval: ApprovalId; readonly words: string }
   | { readonly type: "decision-elsewhere"; readonly approval: ApprovalId; readonly words: string };
 
+export const plannedNotice = (
+  to: UserId | ChannelId,
+  says: NoticeContent,
+  ctx: Pick<Context, "nonce">,
+): PrivateNotice => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 });
+
 /** Returns a notice to the person who gave the decision. Returns an empty list if no person gave it. */
-export function noticeToDecider({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] {
-  return by === null ? [] : [{ id: ctx.nonce(), to: by.user, says, state: "planned", notBefore: 0 }];
-}
+export const noticeToDecider = ({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] =>
+  by === null ? [] : [plannedNotice(by.user, says, ctx)];

@@ -11,7 +11,7 @@ import { canonicalJson } from "./json.ts";
 import { volatileIn, withoutFields } from "./policy/policy.ts";
 import { approvalOfRequest, ownIds } from "./reused-id.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
-import type { NoticeContent, PrivateNotice } from "./notice.ts";
+import { type NoticeContent, plannedNotice, type PrivateNotice } from "./notice.ts";
 import { isWatched, type Run, type Seen, type Watch } from "./run.ts";
 import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./snapshot.ts";
 import { requestChars } from "./text/request-text.ts";
@@ -78,7 +78,7 @@ function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
     approvals,
     context,
     unreadable,
-    notices: addNotices(run, sighted.says, ctx),
+    notices: noticesAfter(run, sighted.says, ctx),
   };
 }
 
@@ -198,8 +198,8 @@ export function noticesOf(results: readonly { says: NoticeContent | null }[]): N
   return results.flatMap(({ says }) => (says === null ? [] : [says]));
 }
 
-/** Adds notices that say privately to the people who decided what happened to their decision. */
-export function addNotices(
+/** Returns the notices of the run with those that tell the people who decided what happened to their decision. */
+export function noticesAfter(
   run: Run,
   contents: readonly NoticeContent[],
   ctx: Context,
@@ -208,7 +208,7 @@ export function addNotices(
     if (content.type === "cannot-post" || content.type === "nobody-can-approve") return [];
     const approval = run.approvals.find(({ id }) => id === content.approval);
     const people = approval === undefined ? [] : decidersOf(approval);
-    return people.map((to) => ({ id: ctx.nonce(), to, says: content, state: "planned", notBefore: 0 }));
+    return people.map((to) => plannedNotice(to, content, ctx));
   });
   return added.length === 0 ? run.notices : [...run.notices, ...added];
 }

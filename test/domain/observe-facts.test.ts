@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import {
-  addNotices,
+  noticesAfter,
   digestedText,
   noticesOf,
   observe,
@@ -159,11 +159,11 @@ describe("the people who decided", () => {
 
   test("are notified about their own approval, and about no other", () => {
     const two = look(run, {}, 1, ["apr_1", "apr_2"]);
-    expect(addNotices(two, [said("apr_1")], contextAt())).toMatchObject([
+    expect(noticesAfter(two, [said("apr_1")], contextAt())).toMatchObject([
       { to: APPROVER, state: "planned", notBefore: 0 },
     ]);
-    expect(addNotices(two, [said("apr_2")], contextAt())).toBe(two.notices);
-    expect(addNotices(two, [said("apr_9")], contextAt())).toBe(two.notices);
+    expect(noticesAfter(two, [said("apr_2")], contextAt())).toBe(two.notices);
+    expect(noticesAfter(two, [said("apr_9")], contextAt())).toBe(two.notices);
   });
 
   test("are not sent notices that are meant for others", () => {
@@ -171,7 +171,7 @@ describe("the people who decided", () => {
       { type: "cannot-post", words: "" },
       { type: "nobody-can-approve", approval: approval?.id },
     ];
-    expect(addNotices(run, words as NoticeContent[], contextAt())).toBe(run.notices);
+    expect(noticesAfter(run, words as NoticeContent[], contextAt())).toBe(run.notices);
     expect(noticesOf([{ says: null }, { says: said("apr_1") }])).toEqual([said("apr_1")]);
   });
 });
