@@ -13,7 +13,7 @@ import {
 } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./posted-message.ts";
-import type { NoticeContent } from "./notice.ts";
+import type { DecisionNotice } from "./notice.ts";
 import { DECISION_LINGER_MS, isGone, withMissedFetch } from "./snapshot.ts";
 
 /** If the service still lists an approval this long after its decision reached its last state (ms), the card says so. */
@@ -33,7 +33,7 @@ export type ApprovalSighting =
   | { readonly type: "in-doubt"; readonly askedAt: number };
 
 /** The approval after the snapshot, and the notice for its deciders, if there is one. */
-export type SightingResult = { readonly approval: Approval; readonly says: NoticeContent | null };
+export type SightingResult = { readonly approval: Approval; readonly says: DecisionNotice | null };
 
 export function applySighting(approval: Approval, sighting: ApprovalSighting, ctx: Context): SightingResult {
   if (sighting.type === "unreadable") return applyUnreadable(approval, ctx);
@@ -71,14 +71,14 @@ function applyByState(approval: Approval, sighting: ReadableSighting, ctx: Conte
   }
 }
 
-type VoidCause = Extract<NoticeContent, { type: "decision-void" }>["cause"];
+type VoidCause = Extract<DecisionNotice, { type: "decision-void" }>["cause"];
 
 const withoutNotice = (approval: Approval): SightingResult => ({ approval, says: null });
 
 /** The request is now unknown, so it cannot be decided. A decision that was surely not applied is withdrawn; any other stays. */
 function applyUnreadable(approval: Approval, ctx: Context): SightingResult {
   const { id, state, votes } = approval;
-  const says: NoticeContent = { type: "decision-void", approval: id, cause: "unreadable" };
+  const says: DecisionNotice = { type: "decision-void", approval: id, cause: "unreadable" };
   if (state.type === "pending") {
     return { approval: close(approval, "unreadable", ctx.now), says: votes.length === 0 ? null : says };
   }
@@ -90,7 +90,7 @@ type ReadableSighting = Exclude<ApprovalSighting, { type: "unreadable" | "in-dou
 
 /** Notifies the voters if their votes no longer count. */
 function applyToPending(approval: Approval, sighting: ReadableSighting, ctx: Context): SightingResult {
-  const voidNotice = (cause: VoidCause): NoticeContent | null =>
+  const voidNotice = (cause: VoidCause): DecisionNotice | null =>
     approval.votes.length === 0 ? null : { type: "decision-void", approval: approval.id, cause };
   if (sighting.type === "absent")
     return { approval: close(approval, sighting.cause, ctx.now), says: voidNotice(sighting.cause) };
@@ -163,7 +163,7 @@ function applyToDecided(
 
 /** Voids a decision that was surely not applied, if the approval is gone or its request has changed. */
 function applyToUnapplied(approval: Approval, decision: Decision, { sighting, ctx }: Look): SightingResult {
-  const says = (cause: VoidCause): NoticeContent => ({
+  const says = (cause: VoidCause): DecisionNotice => ({
     type: "decision-void",
     approval: approval.id,
     cause,

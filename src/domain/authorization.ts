@@ -11,7 +11,7 @@ import {
 } from "./approval.ts";
 import type { Freeze } from "./freeze.ts";
 import type { ChannelId, GroupId, TeamId, UserId } from "./ids.ts";
-import { BUILT_IN_RULE, type Rule } from "./policy/policy.ts";
+import type { Rule } from "./policy/policy.ts";
 import { isInAll, listsOf, type NamedPeople, type Part, type Principals } from "./policy/named-people.ts";
 import { hasUnknownGroups } from "./rule-facts.ts";
 import { contextBehind } from "./run-context.ts";
@@ -129,7 +129,7 @@ export const MAX_REASON_CHARS = 3_000;
  * Returns null if the person may decide. Called at the click and again at the submit, with the rule in force at that moment. People whom
  * an escalation names may decide without seeing the channel, because the policy shows them the request.
  */
-export function refusalToDecide(person: Person, run: Run, rule: Rule = BUILT_IN_RULE): OpenRefusal | null {
+export function refusalToDecide(person: Person, run: Run, rule: Rule): OpenRefusal | null {
   if (person.kind !== "member") return { type: person.kind };
   if (person.team !== run.team) return { type: "outsider" };
   if (mayHaveAsked(run, person.user) && !rule.selfApproval)
@@ -173,12 +173,11 @@ function isInList(person: Person, { users, groups, channels }: NamedPeople): boo
  * approval can still be denied.
  */
 export function refusalIfNotOpen(
-  approval: Approval | null,
+  approval: Approval,
   version: number,
   was: Request | null,
   verdict: Verdict = "approve",
 ): OpenRefusal | null {
-  if (approval === null) return { type: "unknown" };
   const { state } = approval;
   if (state.type === "closed") return { type: "closed", why: state.cause };
   const canStillBeDenied = state.type === "decided" && state.delivery.type === "held" && verdict === "deny";

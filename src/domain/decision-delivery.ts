@@ -18,7 +18,6 @@ import {
   type Decision,
   type Delivery,
   isSurelyUnapplied,
-  type PastDecision,
 } from "./approval.ts";
 import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
@@ -139,16 +138,16 @@ function unclear(
 
 /** Notifies the deciders privately that the decision did not take effect, or may not have. Everyone else sees it on the card. */
 function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
-  const says = noticeContentFor(settled, settled.past.at(-1));
+  const says = noticeContentFor(settled);
   if (says === null) return run;
   const notices = votersOf(allVotes(decision)).map((to) => plannedNotice(to, says, ctx));
   return { ...run, notices: [...run.notices, ...notices] };
 }
 
-function noticeContentFor({ id, state }: Approval, past: PastDecision | undefined): NoticeContent | null {
+function noticeContentFor({ id, state }: Approval): NoticeContent | null {
   if (state.type === "closed") {
-    const cause = past?.cause === "tampered" ? "tampered" : "run-over";
-    return past === undefined ? null : { type: "decision-void", approval: id, cause };
+    const cause = state.cause === "tampered" ? "tampered" : "run-over";
+    return { type: "decision-void", approval: id, cause };
   }
   if (state.type !== "decided") return null;
   if (state.delivery.type === "refused")

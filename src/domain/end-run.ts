@@ -8,7 +8,7 @@ import type { Context } from "./context.ts";
 import type { UserId } from "./ids.ts";
 import { noticesAfter, isOutdated, noticesOf } from "./observe.ts";
 import type { PostedMessage } from "./posted-message.ts";
-import type { NoticeContent } from "./notice.ts";
+import type { DecisionNotice } from "./notice.ts";
 import { giveUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
 import { isGone, withMissedFetch } from "./snapshot.ts";
 
@@ -35,7 +35,7 @@ function isLongMissing({ watch }: Run, { monotonic }: Context): boolean {
 }
 
 function giveUp(run: Run, ctx: Context): Run {
-  const contents: NoticeContent[] = [];
+  const contents: DecisionNotice[] = [];
   const approvals = run.approvals.map((approval): Approval => {
     const { state } = approval;
     if (state.type === "pending") return close(approval, "run-missing", ctx.now);

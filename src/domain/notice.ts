@@ -56,6 +56,9 @@ export const plannedNotice = (
   ctx: Pick<Context, "nonce">,
 ): PrivateNotice => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 });
 
+/** What the people who decided are told about their decision. */
+export type DecisionNotice = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
+
 /** Returns a notice to the person who gave the decision. Returns an empty list if no person gave it. */
 export const noticeToDecider = ({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] =>
   by === null ? [] : [plannedNotice(by.user, says, ctx)];

@@ -11,7 +11,7 @@ import { canonicalJson } from "./json.ts";
 import { volatileIn, withoutFields } from "./policy/policy.ts";
 import { approvalOfRequest, ownIds } from "./reused-id.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
-import { type NoticeContent, plannedNotice, type PrivateNotice } from "./notice.ts";
+import { type DecisionNotice, plannedNotice, type PrivateNotice } from "./notice.ts";
 import { isWatched, type Run, type Seen, type Watch } from "./run.ts";
 import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./snapshot.ts";
 import { requestChars } from "./text/request-text.ts";
@@ -141,7 +141,7 @@ function applySightings(
   run: Run,
   snapshot: Snapshot,
   ctx: Context,
-): { approvals: readonly Approval[]; says: NoticeContent[]; context: RunContext | null } {
+): { approvals: readonly Approval[]; says: DecisionNotice[]; context: RunContext | null } {
   const over = ending(snapshot.status) !== null;
   if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [], context: run.context };
   const items = over ? [] : (snapshot.pending ?? []);
@@ -194,18 +194,17 @@ function createUnlisted(
   };
 }
 
-export function noticesOf(results: readonly { says: NoticeContent | null }[]): NoticeContent[] {
+export function noticesOf(results: readonly { says: DecisionNotice | null }[]): DecisionNotice[] {
   return results.flatMap(({ says }) => (says === null ? [] : [says]));
 }
 
 /** Returns the notices of the run with those that tell the people who decided what happened to their decision. */
 export function noticesAfter(
   run: Run,
-  contents: readonly NoticeContent[],
+  contents: readonly DecisionNotice[],
   ctx: Context,
 ): readonly PrivateNotice[] {
   const added = contents.flatMap((content): PrivateNotice[] => {
-    if (content.type === "cannot-post" || content.type === "nobody-can-approve") return [];
     const approval = run.approvals.find(({ id }) => id === content.approval);
     const people = approval === undefined ? [] : decidersOf(approval);
     return people.map((to) => plannedNotice(to, content, ctx));

@@ -216,7 +216,5 @@ function createBreaker(clock: Clock, slowestMs: number): Breaker {
  */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof PortError)) return false;
-  return (
-    !["garbled", "too_large", "bad_id", "http_429"].includes(error.code) && !/^http_4(?!01)/.test(error.code)
-  );
+  return !["garbled", "too_large", "bad_id"].includes(error.code) && !/^http_4(?!01)/.test(error.code);
 }

@@ -23,6 +23,7 @@ import {
   withApprovals,
 } from "../make/run.ts";
 import { contextAt, decidedRun } from "../make/history.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { aPolicy } from "../make/policy.ts";
 
 const MEMBER: Person = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true };
@@ -43,11 +44,11 @@ describe("who may decide", () => {
     ["a guest who is the requester", { kind: "guest", user: REQUESTER }, "guest"],
     ["the requester, outside the channel", { user: REQUESTER, seesChannel: false }, "requester"],
   ])("%s: %o is answered %s", ([, facts, because]) => {
-    expect(refusalToDecide({ ...MEMBER, ...facts }, run)?.type ?? null).toBe(because);
+    expect(refusalToDecide({ ...MEMBER, ...facts }, run, BUILT_IN_RULE)?.type ?? null).toBe(because);
   });
 
   test("ids are compared exactly, whatever they look like", () => {
-    expect(refusalToDecide({ ...MEMBER, user: UserId("U0REQUESTER1") }, run)).toBeNull();
+    expect(refusalToDecide({ ...MEMBER, user: UserId("U0REQUESTER1") }, run, BUILT_IN_RULE)).toBeNull();
   });
 });
 
@@ -64,7 +65,7 @@ describe("which approval can be decided", () => {
   const sending = withDelivery(pending, decision, { type: "sending", at: NOON, tries: 1, lost: false });
   const confirmed = withDelivery(pending, decision, { type: "confirmed", at: NOON, stillListed: null });
 
-  test.for<[string, Approval | null, number, object | null]>([
+  test.for<[string, Approval, number, object | null]>([
     ["pending, in the version that was seen", pending, 1, null],
     ["pending, with a later request", { ...pending, version: 2, requestVersion: 2 }, 1, changed],
     ["pending again with the request that was seen", { ...pending, version: 2 }, 1, { type: "reopened" }],
@@ -81,7 +82,6 @@ describe("which approval can be decided", () => {
       { type: "reopened" },
     ],
     ["pending, with a version that never existed", pending, 2, changed],
-    ["no approval", null, 1, { type: "unknown" }],
     ["decided and on its way", sending, 1, { type: "already-decided", decision, settled: false }],
     ["decided and confirmed", confirmed, 1, { type: "already-decided", decision, settled: true }],
     ["closed, as the run is over", close(pending, "run-over", NOON), 1, { type: "closed", why: "run-over" }],

@@ -128,7 +128,7 @@ type Part = {
 /** Returns the fields. A small record is replaced by its members. */
 export function flattened(content: { readonly [name: string]: Json }): Part[] {
   return Object.entries(content).flatMap(([name, value]) => {
-    const members = isRecord(value) && !isRawNumber(value) ? Object.entries(value) : [];
+    const members = isRecord(value) ? Object.entries(value) : [];
     const isSmallRecord =
       members.length > 0 &&
       members.length <= MAX_MEMBERS &&
