@@ -7,10 +7,9 @@ import { applyApproverCount, applyPolicy } from "./applied-rule.ts";
 import { answerCall, isAnnouncement } from "./call.ts";
 import { applyRequesterGroups } from "./rule-facts.ts";
 import type { Context } from "./context.ts";
-import { type Effect, markedEffects, type Outcome } from "./effect.ts";
+import { backoffMs, type Effect, markedEffects, type Outcome, retryAfterOf } from "./effect.ts";
 import { observe } from "./observe.ts";
 import {
-  backoffMs,
   POST_LINGER_MS,
   type PostedMessage,
   type Upload,
@@ -115,6 +114,10 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
   }
 }
 
+/** The wait after a failed look-up of people, and after a notice that was not delivered (ms). */
+const PEOPLE_RETRY_MS = 8_000;
+const NOTICE_RETRY_MS = 4_000;
+
 function applyPeopleOutcome(
   run: Run,
   { approval, call }: Extract<Effect, { type: "find-people" }>,
@@ -125,7 +128,7 @@ function applyPeopleOutcome(
     outcome.type === "people-found"
       ? { users: outcome.users, groups: outcome.groups, more: outcome.more }
       : null;
-  const wait = backoffMs(4, outcome.type === "later" ? outcome.afterMs : null);
+  const wait = Math.max(PEOPLE_RETRY_MS, retryAfterOf(outcome) ?? 0);
   return answerCall(run, approval, call, { found, retryAt: monotonic + wait });
 }
 
@@ -138,7 +141,7 @@ function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, monotonic: n
   )
     return run;
   if (outcome.type !== "later") return { ...run, notices: run.notices.filter((notice) => notice.id !== id) };
-  const notBefore = monotonic + backoffMs(3, outcome.afterMs);
+  const notBefore = monotonic + Math.max(NOTICE_RETRY_MS, outcome.afterMs ?? 0);
   return changeNotice(run, id, (notice) => ({ ...notice, state: "planned", notBefore }));
 }
 

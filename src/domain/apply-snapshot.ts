@@ -12,7 +12,7 @@ import {
   type Request,
 } from "./approval.ts";
 import type { Context } from "./context.ts";
-import { backoffMs } from "./posted-message.ts";
+import { backoffMs } from "./effect.ts";
 import type { DecisionNotice } from "./notice.ts";
 import { DECISION_LINGER_MS, isGone, withMissedFetch } from "./snapshot.ts";
 

@@ -231,7 +231,7 @@ export function asPast(decision: Decision, cause: PastDecision["cause"]): PastDe
 
 /** Returns the reason for the service: all reasons that were given, byte for byte, the earliest first. */
 export function sentReason(decision: Decision): string {
-  const reasons = [...earlierVotes(decision), decision].map(({ reason }) => reason);
+  const reasons = allVotes(decision).map(({ reason }) => reason);
   return reasons.filter((reason) => reason !== "").join("\n\n");
 }
 

@@ -21,9 +21,8 @@ import {
 } from "./approval.ts";
 import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
-import type { Outcome } from "./effect.ts";
+import { backoffMs, type Outcome } from "./effect.ts";
 import type { ApprovalId } from "./ids.ts";
-import { backoffMs } from "./posted-message.ts";
 import { sortVotes, validityOfAll, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
 import { type NoticeContent, noticeToDecider, plannedNotice } from "./notice.ts";

@@ -146,7 +146,18 @@ export type Outcome =
 /** A stable word for the log. The other texts are for people only, because the service's words may repeat a request. */
 type WithCode = { readonly code?: string };
 
-// When an effect that failed is tried again, for the log.
+// When an effect that failed is tried again.
+
+/** Returns the wait before the next attempt: 1, 2, 4 … 60 s, or `Retry-After` if that is longer. */
+export function backoffMs(tries: number, retryAfterMs: number | null): number {
+  return Math.max(Math.min(1_000 * 2 ** Math.max(tries - 1, 0), 60_000), retryAfterMs ?? 0);
+}
+
+/** Returns how long we were asked to wait, or null if we were not. */
+export const retryAfterOf = (outcome: Outcome): number | null =>
+  outcome.type === "later" ? outcome.afterMs : null;
+
+// The same, for the log.
 
 /** `tries`: the number so far. `at`: the time of the next try (monotonic). Null if unknown, or never. */
 type NextTry = { readonly tries: number | null; readonly at: number | null };

@@ -92,6 +92,9 @@ export function isRecord(value: Json): value is { readonly [key: string]: Json }
   return value !== null && typeof value === "object" && !isList(value) && !isRawNumber(value);
 }
 
+/** Returns the name of a field without its case, `_` and `-`, so that `created_at` is the same name as `createdAt`. */
+export const plainName = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
+
 /** Returns equivalent JSON without invisible characters: everything except printable ASCII is written as \uXXXX. */
 export function plainJson(value: unknown): string {
   return JSON.stringify(value).replace(

@@ -1,10 +1,9 @@
 // The state of a file after an attempt, and the state of messages that people deleted or a channel refused.
 
 import { digestPages, linesOf } from "./storm.ts";
-import type { Outcome } from "./effect.ts";
+import { backoffMs, type Outcome, retryAfterOf } from "./effect.ts";
 import type { MessageTs } from "./ids.ts";
 import {
-  backoffMs,
   FILE_LINGER_MS,
   FILE_LOOK_MS,
   FILE_TRIES,
@@ -92,10 +91,6 @@ function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, monotoni
   }
   if (outcome.type === "refused") return { ...before, lookAt: monotonic + REFUSED_RETRY_MS, tries };
   return { ...before, lookAt: monotonic + backoffMs(tries, retryAfterOf(outcome)), tries };
-}
-
-function retryAfterOf(outcome: Outcome): number | null {
-  return outcome.type === "later" ? outcome.afterMs : null;
 }
 
 // Messages that people deleted, and messages and files that a channel refused while the app was not in it.

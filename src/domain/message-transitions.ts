@@ -2,9 +2,8 @@
 // runs and the notifications both follow it. The same outcome means different things for different acts: a refused post was surely not
 // posted, but a refused read says nothing about what exists.
 
-import type { Outcome } from "./effect.ts";
+import { backoffMs, type Outcome, retryAfterOf } from "./effect.ts";
 import {
-  backoffMs,
   PLANNED,
   POST_LINGER_MS,
   type PostedMessage,
@@ -172,8 +171,4 @@ function afterSweeping(before: MessageIn<"up">, outcome: Outcome, monotonic: num
   if (outcome.type === "swept") return { ...before, shows: "", sweepAt: null };
   if (outcome.type === "refused") return { ...before, sweepAt: null };
   return { ...before, sweepAt: monotonic + Math.max(SWEEP_AFTER_MS, retryAfterOf(outcome) ?? 0) };
-}
-
-function retryAfterOf(outcome: Outcome): number | null {
-  return outcome.type === "later" ? outcome.afterMs : null;
 }

@@ -88,8 +88,3 @@ export const isFresh = (post: PostedMessage | undefined): boolean =>
   post === undefined || (post.type === "planned" && post.tries === 0);
 
 export const PLANNED = { type: "planned", notBefore: 0, tries: 0 } as const;
-
-/** Returns the wait before the next attempt: 1, 2, 4 … 60 s, or `Retry-After` if that is longer. */
-export function backoffMs(tries: number, retryAfterMs: number | null): number {
-  return Math.max(Math.min(1_000 * 2 ** Math.max(tries - 1, 0), 60_000), retryAfterMs ?? 0);
-}

@@ -3,7 +3,7 @@
 
 import type { Request, RunContext } from "./approval.ts";
 import type { Context } from "./context.ts";
-import { canonicalJson } from "./json.ts";
+import { canonicalJson, plainName } from "./json.ts";
 import { volatileIn, withoutFields } from "./policy/policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import {
@@ -30,10 +30,6 @@ const NEVER_CONTEXT = new Set(
     .split(/\s+/)
     .map(plainName),
 );
-
-function plainName(name: string): string {
-  return name.replace(/[_-]/g, "").toLowerCase();
-}
 
 /** Returns the fields that are shown, and compared between snapshots. */
 export function contextFields({ input, extra }: Pick<Snapshot, "input" | "extra">): Fields {

@@ -4,7 +4,7 @@ import type { Approval } from "./approval.ts";
 import { countKeyOf } from "./applied-rule.ts";
 import type { Outcome } from "./effect.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
-import { canonicalJson, isRecord, type Json } from "./json.ts";
+import { canonicalJson, isRecord, type Json, plainName } from "./json.ts";
 import { withoutFields } from "./policy/policy.ts";
 import { NO_PRECEDENTS, type Precedent, type Precedents } from "./precedent.ts";
 import { contextBehind } from "./run-context.ts";
@@ -46,7 +46,7 @@ function withoutOwnIdsAndTimes(
     status: "pending",
   };
   const isOwn = ([name, value]: [string, Json]): boolean => {
-    const plain = name.replace(/[_-]/g, "").toLowerCase();
+    const plain = plainName(name);
     return TIME_FIELDS.has(plain) || (Object.hasOwn(own, plain) && own[plain] === value);
   };
   return Object.fromEntries(Object.entries(content).filter((field) => !isOwn(field)));

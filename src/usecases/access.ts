@@ -12,6 +12,7 @@ import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import { type AgentService, type Counters, type People, PortError } from "../ports.ts";
+import type { AuditReaders } from "../ports/notification.ts";
 import type { AuditLog, RunStore } from "../ports/store.ts";
 import { type AttemptDetails, createNoteRefusal } from "./refusals.ts";
 
@@ -61,6 +62,10 @@ async function lookUpHere(people: People, { team, user, channel }: Asker, maxAge
   const person = await people.lookUp(team, user, channel, maxAgeMs);
   return person.seesChannel ? person : people.lookUp(team, user, channel, JOINED_AGE_MS);
 }
+
+/** Returns whether the person is an admin of the configuration, whose ids name people of our own team. */
+export const isAdmin = ({ admins, team }: Pick<AuditReaders, "admins" | "team">, by: Asker): boolean =>
+  admins.includes(by.user) && by.team === team;
 
 /** Resolves to null if the person may start or adopt runs here. */
 export async function refusalToStart(

@@ -15,7 +15,7 @@ import type { Integrity, NotAcknowledged } from "../engine/integrity.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, NotificationSender } from "../ports/notification.ts";
 import type { AuditEvidence, AuditLog } from "../ports/store.ts";
-import { type Asker, isAmongAny, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
+import { type Asker, isAdmin, isAmongAny, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 
 /** Resolves to the number of entries in the file. */
 export type ExportEvidence = (by: Asker, id: RunId) => Promise<Result<number, CommandRefusal>>;
@@ -85,7 +85,7 @@ async function firstUnproven(
 async function refusalToRead(deps: ExportDeps, by: Asker, id: RunId): Promise<CommandRefusal | null> {
   const refusal = await refusalToUse(deps, by);
   if (refusal !== null) return refusal;
-  if (deps.audit.admins.includes(by.user)) return null;
+  if (isAdmin(deps.audit, by)) return null;
   const { auditors } = deps.context().policy;
   const auditorRefusal =
     auditors === null
@@ -190,8 +190,7 @@ async function acknowledge(
   const refusal = await refusalToUse(deps, by, SUBMIT_AGE_MS);
   if (refusal !== null) return err(refusal);
   const { team, user } = by;
-  if (!deps.audit.admins.includes(user) || team !== deps.audit.team)
-    return err({ type: "not-admin", asked: "acknowledge" });
+  if (!isAdmin(deps.audit, by)) return err({ type: "not-admin", asked: "acknowledge" });
   const done = await deps.integrity.acknowledge({ team, user }, code, reason);
   if (!done.ok) return err({ type: BECAUSE[done.error] });
   // If this fails, each held-back decision is tried again by itself a few seconds later.

@@ -17,7 +17,7 @@ import {
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
 import type { AuditLog } from "../ports/store.ts";
-import { type Asker, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
+import { type Asker, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { createNoteRefusal } from "./refusals.ts";
 
 export type Disputed = {
@@ -151,8 +151,7 @@ async function close(
   const refusal = await refusalToUse(deps, by);
   if (refusal !== null) return err(refusal);
   const { team, user } = by;
-  if (!deps.audit.admins.includes(user) || team !== deps.audit.team)
-    return err({ type: "not-admin", asked: "close" });
+  if (!isAdmin(deps.audit, by)) return err({ type: "not-admin", asked: "close" });
   const entries = await deps.store.auditOfRun(id);
   if (!knowsRun(entries)) return err({ type: "unknown-run", in: "audit" });
   const open = openOnes(entries);

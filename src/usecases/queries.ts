@@ -23,7 +23,7 @@ import type { AgentService, Gateway, HealthReport } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
 import type { Health, PartHealth, PolicyReading, RunFigures } from "../ports/monitoring.ts";
 import type { AuditEvidence, RunStore, Store } from "../ports/store.ts";
-import { type Asker, channelsOf, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
+import { type Asker, channelsOf, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
 
 export type Queries = {
@@ -216,7 +216,7 @@ async function reportOf(deps: ReportDeps, by: Asker): Promise<Result<WeekReport,
   const refusal = await refusalToUse(deps, by);
   if (refusal !== null) return err(refusal);
   const { team, user, channel } = by;
-  if (!audit.admins.includes(user) || team !== audit.team) return err({ type: "not-admin", asked: "report" });
+  if (!isAdmin(audit, by)) return err({ type: "not-admin", asked: "report" });
   const { now, policy } = context();
   const week = lastWeek(policy.lookBack ?? DEFAULT_LOOK_BACK, now) ?? { from: now, to: now };
   const outcome = `who decided from ${new Date(week.from).toISOString()} to ${new Date(week.to).toISOString()}`;

@@ -21,7 +21,7 @@ import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts
 import type { RunEngine } from "../engine/run-engine.ts";
 import type { EventLog } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
-import { type Asker, isAmongAny, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
+import { type Asker, isAdmin, isAmongAny, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { CLICK_AGE_MS } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
@@ -168,8 +168,7 @@ async function look(deps: Deps, by: Asker): Promise<Result<readonly Freeze[], Co
 async function refusalToFreeze(deps: Deps, by: Asker, maxAgeMs?: number): Promise<CommandRefusal | null> {
   await deps.freezes.refresh();
   const refusal = await refusalToUse(deps, by, maxAgeMs);
-  if (refusal !== null || (deps.audit.admins.includes(by.user) && by.team === deps.audit.team))
-    return refusal;
+  if (refusal !== null || isAdmin(deps.audit, by)) return refusal;
   const { freezers } = deps.context().policy;
   return freezers === null
     ? { type: "not-freezer" }

@@ -2,10 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import type { Delivery } from "#src/domain/approval.ts";
-import type { Effect, Outcome } from "#src/domain/effect.ts";
+import { backoffMs, type Effect, type Outcome } from "#src/domain/effect.ts";
 import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
 import {
-  backoffMs,
   POST_LINGER_MS,
   type PostedMessage,
   REFUSED_RETRY_MS,

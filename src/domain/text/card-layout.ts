@@ -2,7 +2,7 @@
 // names the fields for risk and place. They are claims of the service like all others, so none is believed and none is hidden.
 
 import type { Approval, Request, RunContext } from "../approval.ts";
-import { isList, isRawNumber, isRecord, type Json, numberText } from "../json.ts";
+import { isList, isRawNumber, isRecord, type Json, numberText, plainName } from "../json.ts";
 import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
 import { contextBehind } from "../run-context.ts";
 import { lineExcerpt, oneLine } from "./excerpt.ts";
@@ -113,7 +113,7 @@ export function cardFields(
 const MINUTE_MS = 60_000;
 
 function isRequestTime({ names, value }: Part, seenAt: number): boolean {
-  if (names.length !== 1 || plain(names[0] ?? "") !== "requestedat") return false;
+  if (names.length !== 1 || plainName(names[0] ?? "") !== "requestedat") return false;
   return Math.abs((momentOf(value) ?? Number.NaN) - seenAt) < MINUTE_MS;
 }
 
@@ -215,15 +215,15 @@ function momentOf(value: Json): number | null {
 }
 
 function byLead(lead: readonly string[]): (a: Short, b: Short) => number {
-  const names = lead.map(plain);
+  const names = lead.map(plainName);
   const rank = ({ names: [first = "", ...rest] }: Short): number => {
-    const at = names.findIndex((each) => each === plain(first) || each === plain([first, ...rest].join(".")));
+    const at = names.findIndex(
+      (each) => each === plainName(first) || each === plainName([first, ...rest].join(".")),
+    );
     return at < 0 ? names.length : at;
   };
   return (a, b) => rank(a) - rank(b);
 }
-
-const plain = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
 
 /** Begins the path of a field of the run. */
 const OF_RUN = "run ";
@@ -235,14 +235,14 @@ function valuesOf(fields: readonly Part[], context: RunContext | null): (names: 
       ? []
       : flattened(context.fields).map((field) => ({ ...field, path: `${OF_RUN}${field.path}` }));
   return (names) =>
-    names.map(plain).flatMap((name) => {
+    names.map(plainName).flatMap((name) => {
       const [list, wanted] = name.startsWith("run.") ? [runFields, name.slice(4)] : [fields, name];
       // A field's name may be megabytes long, so its length is compared first.
       const most = 2 * wanted.length + MAX_MEMBERS;
       return list.filter(({ names: [first = "", second = ""] }) =>
         first.length + second.length > most
           ? false
-          : plain(second === "" ? first : `${first}.${second}`) === wanted,
+          : plainName(second === "" ? first : `${first}.${second}`) === wanted,
       );
     });
 }

@@ -2,6 +2,7 @@
 // and the form follow this layout, and it determines whether the form shows enough to approve.
 
 import type { Request, RunContext } from "../approval.ts";
+import { plainName } from "../json.ts";
 import { contextParts } from "../run-context.ts";
 import { type Ends, ends, head } from "./excerpt.ts";
 import { type Field, needsFile, sentParts, shortName } from "./request-text.ts";
@@ -44,10 +45,6 @@ const TELLING = new Set(
     .split(/\s+/)
     .map(plainName),
 );
-
-function plainName(name: string): string {
-  return name.replace(/[_-]/g, "").toLowerCase();
-}
 
 const isTelling = ({ name }: Field): boolean => name.length <= NAME_CHARS && TELLING.has(plainName(name));
 
