@@ -102,7 +102,7 @@ export function stopWatching(
 // do not count, nothing is sent for it, and its messages say so. Watching the run again starts a new record.
 
 /** Keeps only what is needed to remove the buttons and to say why. A field that is not named here is dropped. */
-export function markTampered(run: Run, now: number): Run {
+export function markTampered(run: Run, monotonic: number): Run {
   const { key, team, channel, requester, origin, askedAt, creation, posts } = run;
   const { stop, frozen, gathered, requesterGroups, mayHaveAsked } = run;
   return {
@@ -120,12 +120,14 @@ export function markTampered(run: Run, now: number): Run {
     input: "",
     answer: null,
     creation:
-      creation.type === "created" ? creation : { type: "refused", words: "its record was changed", at: now },
-    watch: { type: "tampered", at: now },
+      creation.type === "created"
+        ? creation
+        : { type: "refused", words: "its record was changed", at: monotonic },
+    watch: { type: "tampered", at: monotonic },
     seen: null,
     context: null,
     unreadable: null,
-    approvals: run.approvals.map((approval) => closeAsTampered(approval, now)),
+    approvals: run.approvals.map((approval) => closeAsTampered(approval, monotonic)),
     posts: Object.fromEntries(Object.entries(posts).filter(isUp)),
     uploads: {},
     notices: [],

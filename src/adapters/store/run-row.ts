@@ -110,9 +110,9 @@ async function runOf(db: Reader, row: StoredRow, reading: Reading): Promise<Stor
 }
 
 /** A document that someone else wrote may have any shape. What we keep of it must have the shape of a run. */
-function tamperedRun(what: string, doc: Document, now: number): Run {
+function tamperedRun(what: string, doc: Document, monotonic: number): Run {
   try {
-    return runDocument.parse(markTampered(doc as unknown as Run, now));
+    return runDocument.parse(markTampered(doc as unknown as Run, monotonic));
   } catch (error) {
     throw unreadable(what, "it was changed outside Countersign", error);
   }
