@@ -119,7 +119,7 @@ export type Outcome =
   | ({ readonly type: "people-found" } & Called)
   /** Slack's answer about each group. A group that is missing is unknown. */
   | { readonly type: "groups-known"; readonly in: { readonly [group: GroupId]: boolean } }
-  /** Surely not applied, and may be tried again. `heldBack`: nothing prevents the call, but we hold it back for now. */
+  /** Surely not applied, and may be tried again. `heldBack`: held back until an admin acknowledges tampering. */
   | (WithCode & {
       readonly type: "later";
       readonly afterMs: number | null;

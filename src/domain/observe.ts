@@ -222,13 +222,13 @@ const JITTER = 0.15;
 /** The longest interval between polls of a run that the service no longer knows (ms). */
 const MISSING_EVERY_MS = 60_000;
 
-/** Returns when we last saw something about the run change (wall time). */
+/** Returns when the run last got another status, a new approval or a decision (wall time). */
 export function lastNewsAt(run: Run): number {
   // Not `Math.max(...times)`: a run with very many approvals would exceed the number of arguments that a call may have.
   return newsTimes(run).reduce((newest, time) => Math.max(newest, time), 0);
 }
 
-/** Returns a number that changes whenever something about the run changes, even after the clock was set back. */
+/** Returns a number that changes with the run's status, each new approval and each decision, even after the clock was set back. */
 export function newsMark(run: Run): number {
   const missing = run.watch.type === "missing" ? run.watch.since : 0;
   return newsTimes(run).reduce((sum, time) => sum + time, missing);

@@ -70,9 +70,9 @@ const LONG_CHARS = 65_536;
 type Entry = {
   readonly key: RunKey;
   readonly id: RunId;
-  /** The time of the run's last change (monotonic ms). */
+  /** Since when the run's `newsMark` has been the same (monotonic ms). */
   quietSince: number;
-  /** The `newsMark` of the run's last change. */
+  /** The run's newest `newsMark`. */
   lastChange: number;
   /** The time from which a fetch would settle something (monotonic ms). Null if nothing needs a fetch. */
   fetchAt: number | null;
