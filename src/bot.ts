@@ -54,7 +54,7 @@ import { type ClaimRequest, createClaimRequest } from "./usecases/claim-request.
 import { type CloseDispute, createCloseDispute, createDispute, type Dispute } from "./usecases/dispute.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, createStopRun, type StopRun, type UseFreeze } from "./usecases/stop-and-freeze.ts";
-import { createOpenStorm, type OpenStorm } from "./usecases/read-queue.ts";
+import { createPressNotice, type PressNotice } from "./usecases/read-queue.ts";
 import { createQueries, createReportWeek, type Queries, type ReportWeek } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
 import { createReview, type Review } from "./usecases/review.ts";
@@ -77,7 +77,7 @@ export type Bot = {
   readonly claimRequest: ClaimRequest;
   readonly askRequester: AskRequester;
   readonly freeze: UseFreeze;
-  readonly openStorm: OpenStorm;
+  readonly pressNotice: PressNotice;
   readonly review: Review;
   readonly submitReview: SubmitReview;
   readonly queries: Queries;
@@ -262,7 +262,7 @@ function createUseCases(deps: EngineDeps) {
     undoDecision: createUndoDecision(deps),
     claimRequest: createClaimRequest(deps),
     askRequester: createAskRequester(deps),
-    openStorm: createOpenStorm(deps),
+    pressNotice: createPressNotice(deps),
     review: createReview(deps),
     submitReview: createSubmitReview(deps),
     stopRun: createStopRun(deps),

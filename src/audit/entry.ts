@@ -3,7 +3,7 @@
 import type { Approval, Decision, Request, Verdict } from "../domain/approval.ts";
 import type { AuditMark, KeyChange } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
-import type { ApprovalId, ChannelId, RunId, RunKey, TeamId, UserId } from "../domain/ids.ts";
+import type { ApprovalId, ChannelId, RunId, RunKey, PersonId } from "../domain/ids.ts";
 import { canonicalJson, type Json } from "../domain/json.ts";
 import { digestedText } from "../domain/observe.ts";
 import type { Policy, RuleRef } from "../domain/policy/policy.ts";
@@ -58,11 +58,11 @@ export type AuditEntry = {
   /** The run's channel or, without a run, the channel in which the person acted. */
   readonly channel: ChannelId | null;
   /** The run's requester. */
-  readonly requester: { readonly team: TeamId; readonly user: UserId } | null;
+  readonly requester: PersonId | null;
   readonly approval: ApprovalId | null;
-  readonly by: { readonly team: TeamId; readonly user: UserId } | null;
+  readonly by: PersonId | null;
   /** The second person of a claim or a hand-over. */
-  readonly other?: { readonly team: TeamId; readonly user: UserId };
+  readonly other?: PersonId;
   readonly verdict: Verdict | null;
   readonly reason: string | null;
   /** Digest of the request as shown, of the task of a run, of a question or an answer, of the configuration or of the

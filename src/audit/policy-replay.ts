@@ -143,8 +143,8 @@ async function canBeApproved(
   );
   const may = await Promise.all(listed.map((user) => people.mayApprove(user)));
   const able = listed.filter((_user, index) => may[index] !== false);
-  const { seated } = assignParts(able, rule, (user, part) => isIn(user, part) !== false);
-  if (seated.length >= needs) return "enough";
+  const { assigned } = assignParts(able, rule, (user, part) => isIn(user, part) !== false);
+  if (assigned.length >= needs) return "enough";
   return [approvers, escalated].flatMap(membersOfEach).includes(null) ? "unknown" : "too-few";
 }
 
@@ -166,18 +166,18 @@ async function shortfall(
   const isIn = isInBy(await membersOfSets(rule, people));
   const among = users.map((user) => isAmong(user, rule, isIn));
   const excepted = users.map((user) => rule.except !== null && isIn(user, rule.except));
-  const seats = (isUnknownIn: boolean): number =>
-    assignParts(users, rule, (user, part) => isIn(user, part) ?? isUnknownIn).seated.length;
+  const assignedCount = (isUnknownIn: boolean): number =>
+    assignParts(users, rule, (user, part) => isIn(user, part) ?? isUnknownIn).assigned.length;
   const ways: readonly (readonly [boolean, string])[] = [
     [users.length < rule.needs, "too few people"],
     [!rule.selfApproval && users.includes(requester), "the requester approved"],
     [among.includes(false) || excepted.includes(true), "a person who may not approve"],
-    [users.length >= rule.needs && seats(true) < rule.needs, "a part of the rule did not approve"],
+    [users.length >= rule.needs && assignedCount(true) < rule.needs, "a part of the rule did not approve"],
     [approvals.some(({ reason }) => seenChars(reason) < rule.reason.approve), "too short a reason"],
   ];
   return {
     lacks: ways.flatMap(([is, says]) => (is ? [says] : [])),
-    isSure: !among.includes(null) && !excepted.includes(null) && seats(true) === seats(false),
+    isSure: !among.includes(null) && !excepted.includes(null) && assignedCount(true) === assignedCount(false),
   };
 }
 

@@ -11,7 +11,7 @@ import type { ApprovalId } from "../domain/ids.ts";
 import { tooFewApprovers } from "../domain/applied-rule.ts";
 import { BUILT_IN_RULE } from "../domain/policy/policy.ts";
 import { askedText } from "../domain/same-request.ts";
-import { findApproval, isWatched, replaceApproval, type Run, type Untouched } from "../domain/run.ts";
+import { findApproval, isWatched, replaceApproval, type Run, type UndecidedEntries } from "../domain/run.ts";
 import { auditOfFollowUp, withStageEntry } from "./follow-up-entries.ts";
 import {
   aboutDecision,
@@ -264,9 +264,9 @@ function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): bool
   return findApproval(before, approval)?.votes.length === 0;
 }
 
-type Counted = { readonly count: Untouched; readonly entries: readonly AuditEntry[] };
+type Counted = { readonly count: UndecidedEntries; readonly entries: readonly AuditEntry[] };
 
-function countEntry(count: Untouched, entry: AuditEntry): Counted {
+function countEntry(count: UndecidedEntries, entry: AuditEntry): Counted {
   // Each kind is limited separately, so that the reminders of a request do not displace the entry about its end.
   const kind = `${entry.what} `;
   const key = kind + (entry.approval ?? "");
@@ -286,13 +286,13 @@ function countEntry(count: Untouched, entry: AuditEntry): Counted {
   return { count: { ...count, told, chars }, entries: [kept ? entry : bare] };
 }
 
-function summaryOf(run: Run, { since, omitted }: Untouched, at: number): AuditEntry[] {
+function summaryOf(run: Run, { since, omitted }: UndecidedEntries, at: number): AuditEntry[] {
   if (omitted === 0) return [];
   const outcome = "only the first of each hour are told one by one";
   return [auditEntry(run, { at, what: "coalesced", outcome, times: omitted, since })];
 }
 
-function withCount(run: Run, count: Untouched | null): Run {
+function withCount(run: Run, count: UndecidedEntries | null): Run {
   if (count === (run.untouched ?? null)) return run;
   const { untouched: _before, ...rest } = run;
   return count === null ? rest : { ...rest, untouched: count };

@@ -2,7 +2,7 @@
 // card shows the rule of the newest fetch. A decision must meet the rule in force when it is given.
 
 import type { Approval, ApproverCount, Decision, Request } from "./approval.ts";
-import type { Context } from "./context.ts";
+import type { Context, RuleMoment } from "./context.ts";
 import type { Outcome } from "./effect.ts";
 import { escalatedMs, withEscalation } from "./escalation.ts";
 import { extendedMs, momentOfAge } from "./follow-up.ts";
@@ -71,9 +71,6 @@ export function applyPolicy(before: Run, ctx: RuleMoment): Run {
   return mapApprovals(run, (approval) => withCurrentRule(approval, run, ctx));
 }
 
-/** The policy in force, and both clocks. */
-type RuleMoment = Pick<Context, "policy" | "now" | "monotonic">;
-
 function withCurrentRule(approval: Approval, run: Run, ctx: RuleMoment): Approval {
   if (approval.state.type !== "pending") return approval;
   const { policy } = ctx;
@@ -136,8 +133,8 @@ export function endsUnder(approval: Approval, { expiry }: Pick<Rule, "expiry">):
 // How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. authorization.ts says who
 // may decide.
 
-/** Returns what a count is for. A different rule, request or stage needs a new count. */
-export function countKeyOf(approval: Approval): string {
+/** Names the rule, card version and stage that a look-up is for. A different one needs a new look-up. */
+export function lookUpKeyOf(approval: Approval): string {
   const { appliedRule, version } = approval;
   const upTo = escalatedMs(approval);
   const stage = upTo === 0 ? "" : ` escalated ${upTo}`;
@@ -151,7 +148,7 @@ const AGAIN_AFTER_MS = 5 * 60_000;
 export function countAt(approval: Approval): number | null {
   const { state, approverCount } = approval;
   if (state.type !== "pending") return null;
-  if (approverCount === null || approverCount.of !== countKeyOf(approval)) return 0;
+  if (approverCount === null || approverCount.of !== lookUpKeyOf(approval)) return 0;
   return approverCount.able !== null && !isTooFew(approval, approverCount)
     ? null
     : approverCount.at + AGAIN_AFTER_MS;
@@ -169,7 +166,7 @@ export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
     state.type !== "pending" ||
     approverCount === null ||
     approverCount.able === null ||
-    approverCount.of !== countKeyOf(approval)
+    approverCount.of !== lookUpKeyOf(approval)
   )
     return null;
   const { able, grows } = approverCount;
@@ -179,7 +176,7 @@ export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
 /** Records the count. When it is first too low, notifies the requester and the fallback channel once. */
 export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
   const approval = findApproval(run, id);
-  if (outcome.type !== "counted" || approval === null || outcome.of !== countKeyOf(approval)) return run;
+  if (outcome.type !== "counted" || approval === null || outcome.of !== lookUpKeyOf(approval)) return run;
   const { of, able, grows } = outcome;
   const counted: Approval = { ...approval, approverCount: { of, at: ctx.monotonic, able, grows } };
   const next = replaceApproval(run, counted);
@@ -233,14 +230,14 @@ export function refusalOfPlace(
   if (rule.parts.length === 0) return null;
   const isVoterIn = (vote: Decision, part: Part): boolean =>
     (vote.by === null ? null : isIn(vote.by, part)) ?? wasInPart(vote, part);
-  const { seated, missing } = assignParts(votes, rule, isVoterIn);
-  const isFull = seated.length >= rule.needs;
+  const { assigned, missing } = assignParts(votes, rule, isVoterIn);
+  const isFull = assigned.length >= rule.needs;
   // The new approval is null here.
-  const voters = isFull ? [null, ...seated] : [...seated, null];
+  const voters = isFull ? [null, ...assigned] : [...assigned, null];
   const fits = (ifUnknown: boolean): boolean =>
     assignParts<Decision | null>(voters, rule, (vote, part) =>
       vote === null ? (isIn(null, part) ?? ifUnknown) : isVoterIn(vote, part),
-    ).seated.includes(null);
+    ).assigned.includes(null);
   if (fits(false)) return null;
   return fits(true)
     ? { type: "unverified" }

@@ -44,7 +44,7 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
       });
     }
     case "send-decision":
-      return changeDelivery(run, effect, now);
+      return markDecisionSending(run, effect, now);
     case "send-notice":
       return changeNotice(run, effect.notice, (notice) => ({ ...notice, state: "sending" }));
     case "update": {
@@ -64,7 +64,7 @@ export function markSending(run: Run, effect: Effect, now: number): Run {
   }
 }
 
-function changeDelivery(run: Run, effect: Extract<Effect, { type: "send-decision" }>, now: number): Run {
+function markDecisionSending(run: Run, effect: Extract<Effect, { type: "send-decision" }>, now: number): Run {
   const approval = findApproval(run, effect.approval);
   if (approval?.state.type !== "decided") return run;
   const { decision, delivery } = approval.state;

@@ -2,6 +2,7 @@
 // into an approval, and test/architecture.test.ts checks that. decision-delivery.ts, apply-snapshot.ts, apply-outcome.ts, end-run.ts and
 // engine/change-runs.ts choose the next delivery.
 
+import type { Times } from "./context.ts";
 import {
   answeredBefore,
   type Approval,
@@ -13,7 +14,6 @@ import {
   type Request,
 } from "./approval.ts";
 import type { SortedVotes } from "./quorum.ts";
-import type { Context } from "./context.ts";
 import { afterChange } from "./follow-up.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
@@ -26,11 +26,7 @@ export function newApproval(
   id: ApprovalId,
   request: Request,
   nonce: Nonce,
-  {
-    now,
-    monotonic,
-    serviceId = id,
-  }: Pick<Context, "now" | "monotonic"> & { readonly serviceId?: ApprovalId },
+  { now, monotonic, serviceId = id }: Times & { readonly serviceId?: ApprovalId },
 ): Approval {
   const opened = { version: 1, requestVersion: 1, nonce, state: { type: "pending" }, past: [] } as const;
   return {

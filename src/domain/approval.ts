@@ -8,7 +8,7 @@
 
 import type { AuditMark } from "./audit/hash-chain.ts";
 import type { Call, FollowUp } from "./follow-up.ts";
-import type { ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "./ids.ts";
+import type { ApprovalId, ChannelId, GroupId, Nonce, UserId, PersonId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { AppliedRule, RuleRef } from "./policy/policy.ts";
 import type { PrecedentLookUp } from "./precedent.ts";
@@ -22,7 +22,7 @@ export type Decision = {
   /** What the approver typed, byte for byte. Empty if they gave no reason and none was required. */
   readonly reason: string;
   /** The approver. Null if no person decided: the policy denied the expired request, or the run is stopped. */
-  readonly by: { readonly team: TeamId; readonly user: UserId } | null;
+  readonly by: PersonId | null;
   readonly at: number;
   /** The digest of the request as the approver saw it. */
   readonly digest: string;
@@ -104,7 +104,7 @@ export type Delivery =
       readonly tries: number;
       readonly lost: boolean;
       readonly why: string;
-      /** Nothing prevents the sending, but we hold the decision back for now. */
+      /** Held back until an admin acknowledges tampering (check-before-sending.ts). */
       readonly heldBack?: true;
       /** No byte was ever sent, or after a lost answer none in the last try: a check that must come first could not be completed. */
       readonly notSent?: true;

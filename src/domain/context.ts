@@ -21,3 +21,9 @@ export type Context = {
   /** The freezes in force. */
   readonly freezes: readonly Freeze[];
 };
+
+/** The moment by both clocks. */
+export type Times = Pick<Context, "now" | "monotonic">;
+
+/** The moment, with the policy in force. */
+export type RuleMoment = Times & Pick<Context, "policy">;

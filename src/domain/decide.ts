@@ -32,7 +32,7 @@ import {
 } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { applyBrake, wasDenialRefused } from "./brake.ts";
-import type { ApprovalId, TeamId, UserId } from "./ids.ts";
+import type { ApprovalId, PersonId } from "./ids.ts";
 import { assignParts, type Part } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
 import { isTyped } from "./policy/typed-words.ts";
@@ -124,8 +124,8 @@ export function withdrawSurplusVotes(run: Run, ctx: Context): Run {
     // A vote under a rule without parts keeps no memberships. The last approval looks them up.
     const mayFill = (vote: Decision, part: Part): boolean =>
       vote.memberOf === undefined || wasInPart(vote, part);
-    const { seated } = assignParts(votes, rule, mayFill);
-    const left = votes.filter((vote) => seated.includes(vote)).slice(0, rule.needs - 1);
+    const { assigned } = assignParts(votes, rule, mayFill);
+    const left = votes.filter((vote) => assigned.includes(vote)).slice(0, rule.needs - 1);
     const gone = votes.filter((vote) => !left.includes(vote)).map((vote) => asPast(vote, "rule-changed"));
     // A new version, so that the form behind a void vote does not decide if Slack redelivers it.
     return reopenWithVotes(approval, ctx.nonce(), { gone, left });
@@ -135,12 +135,12 @@ export function withdrawSurplusVotes(run: Run, ctx: Context): Run {
     const before = findApproval(run, approval.id);
     return before === null
       ? next
-      : withNotices(withoutStillCounts(next, before, approval), before, approval, ctx);
+      : withNotices(withoutOutdatedNotices(next, before, approval), before, approval, ctx);
   }, withdrawn);
 }
 
 /** Drops the notices "yours still counts" that are not sent yet, to the people whose vote has become void. */
-function withoutStillCounts(run: Run, before: Approval, { id, past }: Approval): Run {
+function withoutOutdatedNotices(run: Run, before: Approval, { id, past }: Approval): Run {
   const voters = new Set(past.slice(before.past.length).map(({ decision }) => decision.by?.user));
   const isFalse = ({ to, state, says }: Run["notices"][number]): boolean =>
     state === "planned" &&
@@ -204,7 +204,7 @@ export function refusalOfReason(reason: string, verdict: Verdict, rule: Rule): R
 export type UndoAttempt = {
   readonly approval: ApprovalId;
   readonly version: number;
-  readonly by: { readonly team: TeamId; readonly user: UserId };
+  readonly by: PersonId;
 };
 
 /** Takes back a held approval. Returns the same run for a repeated click. */

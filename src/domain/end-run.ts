@@ -4,7 +4,7 @@
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { close, closeAsTampered, unconfirmed, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import { type Approval, isFinal } from "./approval.ts";
-import type { Context } from "./context.ts";
+import type { Context, Times } from "./context.ts";
 import type { UserId } from "./ids.ts";
 import { noticesAfter, isOutdated, noticesOf } from "./observe.ts";
 import type { PostedMessage } from "./posted-message.ts";
@@ -87,11 +87,7 @@ export function reasonToKeepWatching({ approvals }: Run): "deciding" | "voted" |
 }
 
 /** Marks the run as unwatched by this person, and closes its pending approvals. */
-export function stopWatching(
-  run: Run,
-  by: UserId,
-  { now, monotonic }: Pick<Context, "now" | "monotonic">,
-): Run {
+export function stopWatching(run: Run, by: UserId, { now, monotonic }: Times): Run {
   const approvals = run.approvals.map((approval) =>
     approval.state.type === "pending" ? close(approval, "unwatched", now) : approval,
   );

@@ -4,9 +4,9 @@
 // Time counts by the request's own clock (`ageAt`), which is paused while people cannot act. So not everything is due at once after a
 // pause.
 
+import type { Times } from "./context.ts";
 import type { Approval } from "./approval.ts";
 import { EARLY_MS, GATHER_MS, withCall } from "./call.ts";
-import type { Context } from "./context.ts";
 import { nextStage, reachStage } from "./escalation.ts";
 import { ageAt, extendedMs, momentOfAge, withFollowUp } from "./follow-up.ts";
 import type { FollowUpRule, Reminders, Stage } from "./policy/follow-up-rule.ts";
@@ -14,14 +14,12 @@ import { isWithin, nextOpening } from "./policy/hours.ts";
 import type { KeptRule } from "./policy/policy.ts";
 import { isWatched, mapApprovals, type Run } from "./run.ts";
 
-type Now = Pick<Context, "now" | "monotonic">;
-
 /** Records what is due. Returns the same object if nothing is. */
-export function applyFollowUp(run: Run, ctx: Now): Run {
+export function applyFollowUp(run: Run, ctx: Times): Run {
   return isWatched(run) ? mapApprovals(run, (approval) => recordDue(run, approval, ctx)) : run;
 }
 
-function recordDue(run: Run, approval: Approval, ctx: Now): Approval {
+function recordDue(run: Run, approval: Approval, ctx: Times): Approval {
   const { state, appliedRule } = approval;
   if (state.type !== "pending" || !hasClock(appliedRule.rule)) return approval;
   const age = ageAt(approval, ctx.monotonic);
@@ -41,7 +39,7 @@ function expiryAge(approval: Approval): number {
 
 // Stages. The people who may decide change on time, but people are called only within the hours of the rule.
 
-function recordStage(run: Run, approval: Approval, ctx: Now): Approval {
+function recordStage(run: Run, approval: Approval, ctx: Times): Approval {
   const { followUp: rule } = approval.appliedRule.rule;
   const due = reachStage(approval, rule, ctx);
   if (due === null) return approval;
@@ -52,7 +50,7 @@ function recordStage(run: Run, approval: Approval, ctx: Now): Approval {
 function callStage(
   { requester }: Run,
   approval: Approval,
-  { stage, rule, ctx }: { readonly stage: Stage; readonly rule: FollowUpRule; readonly ctx: Now },
+  { stage, rule, ctx }: { readonly stage: Stage; readonly rule: FollowUpRule; readonly ctx: Times },
 ): Approval {
   const named = [stage.to, stage.call].filter((people) => people !== null);
   const users = [...new Set(named.flatMap((people) => people.users))].filter((user) => user !== requester);
@@ -71,14 +69,14 @@ function callStage(
 }
 
 /** Returns when the rule next lets us call people (monotonic). Returns null if it does now. */
-function openingAt({ hours, urgent }: FollowUpRule, { now, monotonic }: Now): number | null {
+function openingAt({ hours, urgent }: FollowUpRule, { now, monotonic }: Times): number | null {
   if (hours === null || urgent || isWithin(hours, now)) return null;
   const opens = nextOpening(hours, now);
   return opens === null ? null : monotonic + opens - now;
 }
 
 /** Returns the earliest time to post the message about the expiry (monotonic). */
-export const overNotBefore = ({ appliedRule }: Approval, ctx: Now): number =>
+export const overNotBefore = ({ appliedRule }: Approval, ctx: Times): number =>
   (openingAt(appliedRule.rule.followUp, ctx) ?? ctx.monotonic) + GATHER_MS;
 
 // Reminders. If several were missed, only one is sent.
@@ -127,7 +125,7 @@ export function canJoinReminderFrom(run: Run): number | null {
 const earliness = ({ afterMs }: Reminders): number => Math.min(EARLY_MS, afterMs / 3);
 
 /** Treats the reminders that `canJoinReminderFrom` allows as due now. Returns the same object if there are none. */
-export function remindEarly(run: Run, ctx: Now): Run {
+export function remindEarly(run: Run, ctx: Times): Run {
   const from = canJoinReminderFrom(run);
   if (from === null || from > ctx.monotonic) return run;
   return mapApprovals(run, (approval) => {
@@ -138,7 +136,7 @@ export function remindEarly(run: Run, ctx: Now): Run {
   });
 }
 
-function recordReminder(run: Run, approval: Approval, ctx: Now, earlyMs = 0): Approval {
+function recordReminder(run: Run, approval: Approval, ctx: Times, earlyMs = 0): Approval {
   const age = ageAt(approval, ctx.monotonic) + earlyMs;
   const says = reminderDue(approval, age);
   if (says === null || run.frozen !== undefined) return without(approval, "quietUntil");
@@ -172,7 +170,7 @@ function quietUntil(
   { followUp }: Approval,
   rule: FollowUpRule,
   says: "waits" | "last",
-  ctx: Now,
+  ctx: Times,
 ): number | null {
   const { until = 0, snoozedUntil = 0 } = followUp?.claim ?? {};
   const claimedUntil = snoozedUntil > ctx.monotonic ? 0 : until;
@@ -183,7 +181,7 @@ function quietUntil(
 /** A smaller difference than this (ms) is drift between the two clocks, and is not stored. */
 const SAME_MS = 60_000;
 
-function keepQuiet(approval: Approval, until: number, { monotonic }: Now): Approval {
+function keepQuiet(approval: Approval, until: number, { monotonic }: Times): Approval {
   const before = approval.followUp?.quietUntil;
   const isSame = before !== undefined && before > monotonic && Math.abs(before - until) < SAME_MS;
   return isSame ? approval : withFollowUp(approval, { quietUntil: until });

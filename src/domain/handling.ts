@@ -6,7 +6,7 @@ import { endsUnder } from "./applied-rule.ts";
 import { decidersOf } from "./approval-transitions.ts";
 import type { Approval } from "./approval.ts";
 import type { Refusal } from "./authorization.ts";
-import type { Context } from "./context.ts";
+import type { Context, Times } from "./context.ts";
 import { type Claim, extendedMs, type FollowUp, withFollowUp } from "./follow-up.ts";
 import type { Nonce, UserId } from "./ids.ts";
 import type { KeptRule, Rule } from "./policy/policy.ts";
@@ -24,8 +24,6 @@ import {
 import { err, ok, type Result } from "./result.ts";
 import { mapApprovals, type Run, type Slot } from "./run.ts";
 
-type Moment = Pick<Context, "now" | "monotonic">;
-
 /** A press within this time of the last one does not renew the claim, because Slack may have delivered one press twice (ms). */
 const RENEWED_AFTER_MS = 10_000;
 
@@ -42,7 +40,7 @@ export const claimedUntil = ({ since, waitsSince }: Approval, { until }: Pick<Cl
   since + until - waitsSince;
 
 /** Claims the request, and replaces another person's claim. Returns the same approval for a press that was delivered twice. */
-export function claim(approval: Approval, by: UserId, rule: Rule, { now, monotonic }: Moment): Approval {
+export function claim(approval: Approval, by: UserId, rule: Rule, { now, monotonic }: Times): Approval {
   const before = claimOf(approval);
   const until = monotonic + rule.followUp.claimMs;
   if (before === null || before.by !== by) {
@@ -54,13 +52,13 @@ export function claim(approval: Approval, by: UserId, rule: Rule, { now, monoton
 }
 
 /** Returns null if the claim is this person's. */
-export function refusalToManage(approval: Approval, by: UserId): Refusal | null {
+export function refusalUnlessClaimer(approval: Approval, by: UserId): Refusal | null {
   const current = claimOf(approval);
   return current?.by === by ? null : { type: "not-claimer", by: current?.by ?? null };
 }
 
 export function release(approval: Approval, by: UserId): Result<Approval, Refusal> {
-  const refusal = refusalToManage(approval, by);
+  const refusal = refusalUnlessClaimer(approval, by);
   return refusal === null ? ok(withoutClaim(approval)) : err(refusal);
 }
 
@@ -72,9 +70,9 @@ export function snooze(
   approval: Approval,
   by: UserId,
   { ms, form, rule }: { readonly ms: number; readonly form: Nonce; readonly rule: Rule },
-  { monotonic }: Moment,
+  { monotonic }: Times,
 ): Result<Approval, Refusal> {
-  const refusal = refusalToManage(approval, by);
+  const refusal = refusalUnlessClaimer(approval, by);
   const current = claimOf(approval);
   if (refusal !== null || current === null) return err(refusal ?? { type: "not-claimer", by: null });
   if (current.snoozeForm === form) return ok(approval);
@@ -85,7 +83,7 @@ export function snooze(
 
 /** Returns null if this person's claim can be handed over to another person. */
 export function refusalToHandOver(approval: Approval, by: UserId): Refusal | null {
-  const refusal = refusalToManage(approval, by);
+  const refusal = refusalUnlessClaimer(approval, by);
   const from = claimOf(approval)?.from;
   return refusal ?? (from === undefined ? null : { type: "handed-over-before", from });
 }
@@ -94,7 +92,7 @@ export function refusalToHandOver(approval: Approval, by: UserId): Refusal | nul
 export function handOver(
   approval: Approval,
   { from, to, form, rule }: { from: UserId; to: UserId; form: Nonce; rule: Rule },
-  { now, monotonic }: Moment,
+  { now, monotonic }: Times,
 ): Result<Approval, Refusal> {
   const { handovers = [] } = approval.followUp ?? {};
   if (handovers.some(({ id }) => id === form)) return ok(approval);

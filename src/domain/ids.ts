@@ -18,6 +18,9 @@ export type MessageTs = Branded<"MessageTs">;
 /** 128 random bits that stand for a button or a modal. Only our store knows what they mean. */
 export type Nonce = Branded<"Nonce">;
 
+/** A person. Their id alone does not say which workspace they are from. */
+export type PersonId = { readonly team: TeamId; readonly user: UserId };
+
 /** The longest id that we accept, because ids go into URLs, logs and cards. Our own limit; the service documents none. */
 export const MAX_SERVICE_ID_CHARS = 512;
 

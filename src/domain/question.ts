@@ -1,9 +1,9 @@
 // Questions of people who may decide a request to its requester. The clock of the request stands still until the answer, for a limited
 // time. Neither text is part of the request or of a decision, and the service receives neither. authorization.ts says who may ask.
 
+import type { Times } from "./context.ts";
 import type { Approval } from "./approval.ts";
 import { type Person, type Refusal, refusalIfNotOpen } from "./authorization.ts";
-import type { Context } from "./context.ts";
 import { type Answer, type AnsweredQuestion, type Question, withFollowUp } from "./follow-up.ts";
 import type { MessageTs, Nonce, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
@@ -14,8 +14,6 @@ import { isBlank } from "./text/text.ts";
 /** Slack's limit for one text input (characters). */
 export const MAX_QUESTION_CHARS = 3_000;
 export const MAX_QUESTIONS = 10;
-
-type Moment = Pick<Context, "now" | "monotonic">;
 
 /** Names the thread's message with this question. */
 export const questionSlot = (id: Nonce): Slot => `${QUESTION}${id}`;
@@ -86,7 +84,7 @@ function refusalOfText(text: string): Refusal | null {
 export function ask(
   approval: Approval,
   { id, by, text, rule }: { id: Nonce; by: UserId; text: string; rule: Rule },
-  { now, monotonic }: Moment,
+  { now, monotonic }: Times,
 ): Result<Approval, Refusal> {
   const questions = questionsOf(approval);
   if (questions.some((question) => question.id === id)) return ok(approval);
@@ -117,7 +115,7 @@ export function refusalToAnswer({ approval, question }: FoundQuestion, run: Run,
 export function answer(
   { approval, question: answered }: FoundQuestion,
   input: Omit<Answer, "at">,
-  { now, monotonic }: Moment,
+  { now, monotonic }: Times,
 ): Result<Approval, Refusal> {
   const refusal = refusalOfText(input.text);
   if (refusal !== null) return err(refusal);

@@ -1,10 +1,10 @@
 // The queue of one person: the requests that they may decide now, and those that wait for others. Only `refusalToOpen` says who may decide.
 
+import type { RuleMoment } from "./context.ts";
 import { decidersOf } from "./approval-transitions.ts";
 import { type Approval, isUndecided, type Verdict } from "./approval.ts";
 import { endsAt, endsUnder, judgingRules, ruleOf } from "./applied-rule.ts";
 import { type OpenRefusal, type Person, refusalToDecide, refusalToOpen } from "./authorization.ts";
-import type { Context } from "./context.ts";
 import { isUndelivered, type Undelivered } from "./decision-delivery.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
@@ -56,9 +56,7 @@ export type Queue = {
 
 export type UndeliveredItem = { readonly run: Run; readonly approval: Undelivered };
 
-type Now = Pick<Context, "policy" | "now" | "monotonic">;
-
-export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
+export function queueOf(runs: readonly Run[], reader: Reader, ctx: RuleMoment): Queue {
   const kind = reader.person?.kind ?? "member";
   if (kind !== "member") return { yours: [], others: [], undelivered: [], unreadable: [], closedTo: kind };
   const visibleRuns = runs.filter(({ channel }) => reader.channels.has(channel));
@@ -82,7 +80,7 @@ export function queueOf(runs: readonly Run[], reader: Reader, ctx: Now): Queue {
 }
 
 /** Returns whether the reader sees the request: it is in one of their channels, or an escalation has brought them in. */
-function isShownTo({ channels, person }: Reader, run: Run, approval: Approval, ctx: Now): boolean {
+function isShownTo({ channels, person }: Reader, run: Run, approval: Approval, ctx: RuleMoment): boolean {
   if (channels.has(run.channel)) return true;
   const rule = ruleOf(ctx, run, approval);
   return person !== null && refusalToDecide({ ...person, seesChannel: false }, run, rule) === null;
@@ -100,7 +98,7 @@ function itemOf(
   run: Run,
   approval: Approval,
   { person, channels, openChannels }: Reader,
-  ctx: Now,
+  ctx: RuleMoment,
 ): QueueItem {
   const { policy, now, monotonic } = ctx;
   const { request, state, version, waitsSince } = approval;

@@ -15,9 +15,13 @@ export type VoidReason = Extract<PastDecision["cause"], "request-changed" | "vot
 /** "unverified": Slack cannot say now. */
 export type VoteValidity = "counts" | "unverified" | VoidReason;
 
-export type Facts = { readonly run: Run; readonly rule: Rule; readonly people: readonly Person[] };
+export type VoteFacts = { readonly run: Run; readonly rule: Rule; readonly people: readonly Person[] };
 
-export function validityOf(vote: Decision, approval: Approval, { run, rule, people }: Facts): VoteValidity {
+export function validityOf(
+  vote: Decision,
+  approval: Approval,
+  { run, rule, people }: VoteFacts,
+): VoteValidity {
   if (vote.digest !== approval.request.digest) return "request-changed";
   const person = people.find(({ team, user }) => team === vote.by?.team && user === vote.by.user);
   if (person === undefined) return "unverified";
@@ -40,7 +44,7 @@ function meetsFriction({ reason, word, by }: Decision, { readers }: Approval, ru
 export function validityOfAll(
   votes: readonly Decision[],
   approval: Approval,
-  facts: Facts,
+  facts: VoteFacts,
 ): ReadonlyMap<Decision, VoteValidity> {
   const { rule, people } = facts;
   const alone = new Map(votes.map((vote) => [vote, validityOf(vote, approval, facts)]));
@@ -52,11 +56,11 @@ export function validityOfAll(
       const person = people.find(({ team, user }) => team === vote.by?.team && user === vote.by.user);
       return person === undefined ? wasInPart(vote, part) : (isOneOf(person, part) ?? ifUnknown);
     };
-  const surelySeated = assignParts(notVoid, rule, isInPart(false)).seated;
-  const possiblySeated = assignParts(notVoid, rule, isInPart(true)).seated;
+  const surelyAssigned = assignParts(notVoid, rule, isInPart(false)).assigned;
+  const possiblyAssigned = assignParts(notVoid, rule, isInPart(true)).assigned;
   const together = (vote: Decision, validity: VoteValidity): VoteValidity => {
-    if (!notVoid.includes(vote) || surelySeated.includes(vote)) return validity;
-    return possiblySeated.includes(vote) ? "unverified" : "rule-changed";
+    if (!notVoid.includes(vote) || surelyAssigned.includes(vote)) return validity;
+    return possiblyAssigned.includes(vote) ? "unverified" : "rule-changed";
   };
   return new Map([...alone].map(([vote, validity]) => [vote, together(vote, validity)]));
 }

@@ -142,10 +142,10 @@ function isHopeless(run: Run, post: PostedMessage): boolean {
   if (endedAt === null || (post.type !== "up" && post.type !== "unsure") || post.tries < REFUSED_TRIES)
     return false;
   const nextTryAt = post.type === "up" ? post.notBefore : post.lookAt;
-  return nextTryAt > endedAt + GIVE_UP_AFTER_MS;
+  return nextTryAt > endedAt + GIVE_UP_MESSAGE_AFTER_MS;
 }
 const NEVER_FOLLOWED: ReadonlySet<Run["creation"]["type"]> = new Set(["refused", "unknown", "taken"]);
-const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
+const GIVE_UP_MESSAGE_AFTER_MS = 24 * 60 * 60_000;
 
 /** Returns when we stopped following the run, or when its start failed (monotonic). Returns null while neither has happened. */
 function endOf({ creation, watch }: Run): number | null {

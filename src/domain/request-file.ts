@@ -6,12 +6,12 @@ import { CONTEXT_CHARS, outside } from "./text/excerpt.ts";
 import type { Range } from "./text/own-secrets.ts";
 import {
   type Drawing,
-  fieldVeils,
+  fieldMasks,
   isSecretField,
   secretsUnder,
-  type Veil,
-  veiled,
-  veils,
+  type Mask,
+  withMasks,
+  masksIn,
 } from "./text/secrets.ts";
 import { type Field, nameText, NO_ACTION_TEXT, sentParts, volatileField } from "./text/request-text.ts";
 import { contextParts } from "./run-context.ts";
@@ -57,8 +57,8 @@ function* fieldSlices(fields: readonly Field[], remark: Field | null, as: Drawin
   for (const { name, text } of fields) {
     yield trusted(`\n${nameText(name, as)}:${text.includes("\n") ? "\n" : " "}`);
     if (as === "masked" && isSecretField(name, text)) {
-      const over = fieldVeils(name, text);
-      yield { text: veiled(text, over), secrets: secretsUnder(text, over) };
+      const over = fieldMasks(name, text);
+      yield { text: withMasks(text, over), secrets: secretsUnder(text, over) };
     } else yield* seenSlices(text, as);
   }
   if (remark !== null) yield trusted(`\n${remark.name}: ${remark.text}`);
@@ -76,19 +76,19 @@ export function* slices(text: string, as: Drawing): Generator<Slice> {
   for (let at = 0; at < text.length;) {
     const { end, over } = nextSlice(text, at, as);
     const part = text.slice(at, end);
-    const inPart = over.map(({ range: [from, to], own }): Veil => {
+    const inPart = over.map(({ range: [from, to], own }): Mask => {
       return { range: [Math.max(from - at, 0), Math.min(to, end) - at], own };
     });
-    yield { text: veiled(part, inPart), secrets: secretsUnder(part, inPart) };
+    yield { text: withMasks(part, inPart), secrets: secretsUnder(part, inPart) };
     at = end;
   }
 }
 
-function nextSlice(text: string, at: number, as: Drawing): { end: number; over: readonly Veil[] } {
+function nextSlice(text: string, at: number, as: Drawing): { end: number; over: readonly Mask[] } {
   const base = Math.max(0, at - CONTEXT_CHARS);
   const searched = Math.min(at + SLICE_CHARS + CONTEXT_CHARS, text.length);
-  const over = veils(text.slice(base, searched), as)
-    .map(({ range: [from, to], own }): Veil => ({ range: [from + base, to + base], own }))
+  const over = masksIn(text.slice(base, searched), as)
+    .map(({ range: [from, to], own }): Mask => ({ range: [from + base, to + base], own }))
     .filter(({ range }) => range[1] > at);
   if (searched === text.length) return { end: text.length, over };
   const end = outside(over, text, spaceBefore(text, at + SLICE_CHARS));

@@ -2,7 +2,7 @@
 // A run keeps Slack's newest answer about its requester. Right before a decision counts, Slack is asked again.
 
 import type { Approval, Request } from "./approval.ts";
-import type { Context } from "./context.ts";
+import type { Context, Times } from "./context.ts";
 import type { Outcome } from "./effect.ts";
 import { withEscalation } from "./escalation.ts";
 import type { ChannelId, GroupId } from "./ids.ts";
@@ -133,7 +133,7 @@ export function applyRequesterGroups(run: Run, outcome: Outcome, ctx: Pick<Conte
 }
 
 /** How old the answer that a card relies on may be (ms). */
-const SHOWN_AGE_MS = 5 * 60_000;
+const REQUESTER_AGE_MS = 5 * 60_000;
 /** When to ask again if the answer was incomplete (ms). Until then, the card shows the strictest of the possible rules. */
 const AGAIN_AFTER_MS = 60_000;
 
@@ -144,7 +144,7 @@ export function requesterLookUpAt(run: Run): number | null {
   if (known.at === null) return 0;
   if (!approvals.some(({ state }) => state.type === "pending")) return null;
   const isKnown = known.asks.every((group) => known.in[group] !== undefined);
-  return known.at + (isKnown ? SHOWN_AGE_MS : AGAIN_AFTER_MS);
+  return known.at + (isKnown ? REQUESTER_AGE_MS : AGAIN_AFTER_MS);
 }
 
 // The time of day.
@@ -158,7 +158,7 @@ const DRIFT_MS = 1_000;
  */
 export function nextTurnAt(
   { rules }: Policy,
-  { now, monotonic }: Pick<Context, "now" | "monotonic">,
+  { now, monotonic }: Times,
   before: number | undefined,
 ): number | undefined {
   const windows = rules.flatMap(({ when }) => [...(when.hours ?? []), ...(when.outsideHours ?? [])]);

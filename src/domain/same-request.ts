@@ -1,7 +1,7 @@
 // When two requests are the same, and what a card stores about earlier decisions on the same request.
 
 import type { Approval } from "./approval.ts";
-import { countKeyOf } from "./applied-rule.ts";
+import { lookUpKeyOf } from "./applied-rule.ts";
 import type { Outcome } from "./effect.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
 import { canonicalJson, isRecord, type Json, plainName } from "./json.ts";
@@ -55,18 +55,18 @@ function withoutOwnIdsAndTimes(
 /** Returns whether the precedents must still be looked up. A card never waits for that. */
 export function wantsPrecedents(approval: Approval): boolean {
   const { state, request, precedents } = approval;
-  return state.type === "pending" && request.action !== null && precedents?.of !== countKeyOf(approval);
+  return state.type === "pending" && request.action !== null && precedents?.of !== lookUpKeyOf(approval);
 }
 
 /** Returns the precedents, if they were looked up for the current rule and card version. */
 export function precedentsOf(approval: Approval): Precedents {
   const { precedents } = approval;
-  return precedents === undefined || precedents.of !== countKeyOf(approval) ? NO_PRECEDENTS : precedents;
+  return precedents === undefined || precedents.of !== lookUpKeyOf(approval) ? NO_PRECEDENTS : precedents;
 }
 
 export function applyPrecedents(run: Run, id: ApprovalId, outcome: Outcome): Run {
   const approval = findApproval(run, id);
-  if (outcome.type !== "precedents" || approval === null || outcome.of !== countKeyOf(approval)) return run;
+  if (outcome.type !== "precedents" || approval === null || outcome.of !== lookUpKeyOf(approval)) return run;
   const { of, denied, approved } = outcome;
   return replaceApproval(run, { ...approval, precedents: { of, denied, approved } });
 }

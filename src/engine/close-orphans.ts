@@ -243,14 +243,16 @@ async function close(deps: Deps, message: OwnMessage, terms: Terms): Promise<"cl
   }
 }
 
-type Verdict = Extract<Judged, string> | { readonly current: MessageTs | null; readonly isFollowed: boolean };
+type Judgement =
+  | Extract<Judged, string>
+  | { readonly current: MessageTs | null; readonly isFollowed: boolean };
 
 /** A run that is in the audit but not in the store was deleted after it had finished. Its messages are not orphans. */
 async function judge(
   { store, ownMessages }: Deps,
   message: OwnMessage,
   { fetchSince }: Terms,
-): Promise<Verdict> {
+): Promise<Judgement> {
   const run = (await store.load(message.run))?.run ?? null;
   if (run === null) {
     const entries = await store.auditOfRun(message.run);

@@ -1,10 +1,10 @@
 // Asks Slack who can approve a request. They are counted when its card is posted, so that people do not wait in vain if there are too few.
 
-import { countKeyOf, ruleOf, rulesInDoubt } from "../domain/applied-rule.ts";
+import type { RuleMoment } from "../domain/context.ts";
+import { lookUpKeyOf, ruleOf, rulesInDoubt } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
 import type { Approval } from "../domain/approval.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
-import type { Context } from "../domain/context.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { Called } from "../domain/follow-up.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
@@ -14,9 +14,8 @@ import { isRequesterUnknown, type PolicyNow } from "../domain/rule-facts.ts";
 import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
 import { needsFile } from "../domain/text/request-text.ts";
 import { type People, PortError } from "../ports.ts";
+import { SHOWN_AGE_MS } from "./fresh-facts.ts";
 
-/** An answer that is not older than this (ms) is fresh enough for display. A person who clicks is looked up again. */
-export const SHOWN_AGE_MS = 60_000;
 /** The maximum number of people who are looked up. If too few of them may approve, and there are more, the count is unknown. */
 const MAX_ASKED = 100;
 const AT_ONCE = 5;
@@ -31,7 +30,7 @@ export async function countApprovers(
 ): Promise<Outcome> {
   const approval = findApproval(run, effect.approval);
   if (approval === null) return { type: "gone" };
-  const of = countKeyOf(approval);
+  const of = lookUpKeyOf(approval);
   // Slack has not said yet which groups the requester is in, so every rule that may apply counts. A count under all of them means nothing.
   if (isRequesterUnknown(run, approval, ctx)) return { type: "counted", of, able: null, grows: false };
   const rule = ruleOf(ctx, run, approval);
@@ -64,15 +63,15 @@ async function countAble(
     ),
   );
   const found: UserId[] = [];
-  const countSeats = (): number =>
-    assignParts(found, rule, (user, part) => membersOfParts.get(part)?.has(user) ?? false).seated.length;
+  const countAssigned = (): number =>
+    assignParts(found, rule, (user, part) => membersOfParts.get(part)?.has(user) ?? false).assigned.length;
   for (let from = 0; from < Math.min(candidates.length, MAX_ASKED); from += AT_ONCE) {
     const batch = candidates.slice(from, Math.min(from + AT_ONCE, MAX_ASKED));
     const able = await Promise.all(batch.map((candidate) => isAble(run, rule, candidate, people)));
     found.push(...batch.flatMap(({ user }, index) => (able[index] === true ? [user] : [])));
-    if (countSeats() >= rule.needs) return rule.needs;
+    if (countAssigned() >= rule.needs) return rule.needs;
   }
-  return candidates.length > MAX_ASKED ? null : countSeats();
+  return candidates.length > MAX_ASKED ? null : countAssigned();
 }
 
 type Candidate = { readonly user: UserId; readonly escalated: boolean };
@@ -133,7 +132,7 @@ export async function findPeople(
   run: Run,
   effect: Extract<Effect, { type: "find-people" }>,
   people: PeopleLookup,
-  ctx: Pick<Context, "policy" | "now" | "monotonic">,
+  ctx: RuleMoment,
 ): Promise<Outcome> {
   const approval = findApproval(run, effect.approval);
   const call = approval?.calls?.find(({ n }) => n === effect.call);

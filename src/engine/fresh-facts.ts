@@ -12,6 +12,9 @@ import { type FetchedRun, type People, PortError } from "../ports.ts";
 /** A decision may rest on an answer of Slack that is up to this old (ms), so that requests of the same burst share it. */
 export const SUBMIT_AGE_MS = 5_000;
 
+/** An answer of Slack that is not older than this (ms) is fresh enough for display. A person who clicks is looked up again. */
+export const SHOWN_AGE_MS = 60_000;
+
 export type PersonQuery = {
   readonly user: UserId;
   /** The groups and channels whose membership is asked about. */

@@ -7,7 +7,7 @@
 
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
 import type { Context } from "../domain/context.ts";
-import type { TeamId, UserId } from "../domain/ids.ts";
+import type { PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { AuditLog, Finding, TamperChecks } from "../ports/store.ts";
@@ -24,12 +24,10 @@ export type Integrity = {
   found(finding: Finding): void;
   state(): IntegrityState;
   /** `by` is null for a person at the shell who has the key. Resolves to the number of findings. Rejects with PortError. */
-  acknowledge(by: Person | null, code: string, reason: string): Promise<Result<number, NotAcknowledged>>;
+  acknowledge(by: PersonId | null, code: string, reason: string): Promise<Result<number, NotAcknowledged>>;
   /** Resolves once all findings are in the audit, or the store has failed. */
   stop(): Promise<void>;
 };
-
-type Person = { readonly team: TeamId; readonly user: UserId };
 
 export type IntegrityState = {
   /** The findings that are not acknowledged. */
@@ -233,7 +231,7 @@ function foundEntry({ context }: Deps, findings: readonly Finding[]) {
 
 function acknowledgedEntry(
   { context }: Deps,
-  by: Person | null,
+  by: PersonId | null,
   reason: string,
   findings: readonly string[],
 ) {

@@ -5,8 +5,8 @@ import { channelOf } from "../domain/call.ts";
 import { digestPages, isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed } from "../domain/ids.ts";
-import { countApprovers, findPeople, SHOWN_AGE_MS } from "./find-approvers.ts";
-import { groupsOfRequester } from "./fresh-facts.ts";
+import { countApprovers, findPeople } from "./find-approvers.ts";
+import { groupsOfRequester, SHOWN_AGE_MS } from "./fresh-facts.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { isPassing, mayShowButtons, renderKey, STOPPED } from "../domain/render-key.ts";
 import {

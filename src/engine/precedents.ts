@@ -1,7 +1,7 @@
 // Looks up the earlier decisions on the same request. The audit's index finds them, and its signed entries say what they are. A decision is
 // left out if the readers may not know of it, or if that cannot be found out.
 
-import { countKeyOf, ruleOf } from "../domain/applied-rule.ts";
+import { lookUpKeyOf, ruleOf } from "../domain/applied-rule.ts";
 import type { Approval, Verdict } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
 import type { Outcome } from "../domain/effect.ts";
@@ -18,6 +18,7 @@ import { findApproval, type Run } from "../domain/run.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
 import { type People, PortError } from "../ports.ts";
 import type { AuditLog } from "../ports/store.ts";
+import { SHOWN_AGE_MS } from "./fresh-facts.ts";
 
 export type PrecedentDeps = {
   readonly store: Pick<AuditLog, "decidedBefore" | "provenEntry" | "auditText">;
@@ -119,8 +120,6 @@ async function decidedIn({ store }: PrecedentDeps, seq: number, asked: Asked): P
 
 // Precedents for a card, which every member of its channel can read.
 
-/** An answer of Slack that is not older than this (ms) is fresh enough for display. */
-const AGE_MS = 60_000;
 /** In a larger channel, it is too costly to find out whether all members are full members. Our choice. */
 const MAX_MEMBERS = 50;
 const AT_ONCE = 5;
@@ -134,11 +133,11 @@ export async function lookUpPrecedents(
 ): Promise<Outcome> {
   const approval = findApproval(run, id);
   if (approval === null) return { type: "gone" };
-  const of = countKeyOf(approval);
+  const of = lookUpKeyOf(approval);
   let areMembers: Promise<boolean> | null = null;
   const mayKnow: MayKnow = async (channel) => {
     if (channel === run.channel) return true;
-    if (!(await deps.people.isPublic(channel, AGE_MS))) return false;
+    if (!(await deps.people.isPublic(channel, SHOWN_AGE_MS))) return false;
     return (areMembers ??= haveNoGuests(deps.people, run));
   };
   try {
@@ -151,11 +150,11 @@ export async function lookUpPrecedents(
 
 /** Every full member may open a public channel. Guests and people of other organizations may not. */
 async function haveNoGuests(people: Readers, { team, channel }: Run): Promise<boolean> {
-  const members = await people.membersOf(channel, AGE_MS);
+  const members = await people.membersOf(channel, SHOWN_AGE_MS);
   if (members.length > MAX_MEMBERS) return false;
   for (let from = 0; from < members.length; from += AT_ONCE) {
     const some = members.slice(from, from + AT_ONCE);
-    const found = await Promise.all(some.map((user) => people.lookUp(team, user, channel, AGE_MS)));
+    const found = await Promise.all(some.map((user) => people.lookUp(team, user, channel, SHOWN_AGE_MS)));
     if (found.some(({ kind }) => kind === "guest" || kind === "outsider")) return false;
   }
   return true;

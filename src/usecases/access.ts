@@ -6,7 +6,7 @@ import { isOneOf, type Person } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { freezeIn } from "../domain/freeze.ts";
-import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
+import type { ChannelId, RunKey, UserId, PersonId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Principals } from "../domain/policy/named-people.ts";
 import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
@@ -26,7 +26,7 @@ export const MEMBERSHIP_AGE_MS = 60_000;
  */
 const JOINED_AGE_MS = 2_000;
 
-export type Asker = { readonly team: TeamId; readonly user: UserId; readonly channel: ChannelId };
+export type Asker = PersonId & { readonly channel: ChannelId };
 
 export type UseCaseDeps = {
   store: RunStore & AuditLog;

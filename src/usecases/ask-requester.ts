@@ -13,7 +13,7 @@ import {
   wasAnswerBeforeChange,
 } from "../domain/question.ts";
 import type { Question } from "../domain/follow-up.ts";
-import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
+import type { ChannelId, MessageTs, Nonce, TeamId, UserId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, OPENING, type Run } from "../domain/run.ts";
 import {
@@ -27,16 +27,16 @@ import {
   type MayAct,
   openFollowUpForm,
 } from "./handle-request.ts";
-import { type Click, type ClickedCard, findCard, type OpenedForm, type Submitter } from "./open-form.ts";
+import { type Click, type ClickedCard, findCard, type OpenedForm } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The methods reject with PortError if the question or the answer could not be stored. */
 export type AskRequester = {
   open(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** A form asks only one question, even if it is submitted twice. */
-  ask(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
+  ask(by: PersonId, nonce: Nonce | null, text: string): Promise<Handled>;
   openAnswer(click: Click): Promise<Result<OpenedForm, RefusedAttempt>>;
-  answer(by: Submitter, nonce: Nonce | null, text: string): Promise<Handled>;
+  answer(by: PersonId, nonce: Nonce | null, text: string): Promise<Handled>;
   /** Resolves to null if the message is not an answer, because no question in this thread waits, or has waited in vain, for this person. */
   answerInThread(message: ThreadMessage): Promise<ThreadAnswer | null>;
 };
@@ -72,7 +72,7 @@ async function open(deps: DecideDeps, click: Click): Promise<Result<OpenedForm, 
   return openFollowUpForm(deps, click, found.value, { step: "ask", asks: "question", refusalTo: mayAsk });
 }
 
-async function askIn(deps: DecideDeps, by: Submitter, nonce: Nonce | null, text: string): Promise<Handled> {
+async function askIn(deps: DecideDeps, by: PersonId, nonce: Nonce | null, text: string): Promise<Handled> {
   const form = await findFollowUpForm(deps, by, nonce, { step: "ask", asks: "question" });
   if (!form.ok) return form;
   const { nonce: id } = form.value.ticket;
@@ -131,12 +131,7 @@ function mayAnswer(
   return question === undefined ? { type: "unknown" } : refusalToAnswer({ approval, question }, run, by);
 }
 
-async function answerIn(
-  deps: DecideDeps,
-  by: Submitter,
-  nonce: Nonce | null,
-  text: string,
-): Promise<Handled> {
+async function answerIn(deps: DecideDeps, by: PersonId, nonce: Nonce | null, text: string): Promise<Handled> {
   const form = await findFollowUpForm(deps, by, nonce, { step: "answer", asks: "answer" });
   if (!form.ok) return form;
   const { question } = form.value.ticket;
@@ -147,7 +142,7 @@ async function answerIn(
 
 function answerQuestion(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   handling: Handling,
   { id, text, message }: GivenAnswer,
 ): Promise<Handled> {

@@ -9,13 +9,13 @@ import {
   extendTime,
   handOver,
   refusalToHandOver,
-  refusalToManage,
+  refusalUnlessClaimer,
   release,
   snooze,
   SNOOZES,
 } from "../domain/handling.ts";
 import { extendedMs } from "../domain/follow-up.ts";
-import type { Nonce, UserId } from "../domain/ids.ts";
+import type { Nonce, UserId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { timeWords } from "../domain/text/time-words.ts";
 import { SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
@@ -31,7 +31,7 @@ import {
   openFollowUpForm,
   personFor,
 } from "./handle-request.ts";
-import { type Click, findCard, type OpenedForm, type Submitter } from "./open-form.ts";
+import { type Click, findCard, type OpenedForm } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** Each method may be called twice. They reject with PortError if the change could not be stored. */
@@ -42,8 +42,8 @@ export type ClaimRequest = {
   extend(click: Click, times: number | null): Promise<Handled>;
   open(click: Click, asks: "hand-over" | "snooze"): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** `ms` is null if none of the offered times was chosen. */
-  snooze(by: Submitter, nonce: Nonce | null, ms: number | null): Promise<Handled>;
-  handOver(by: Submitter, nonce: Nonce | null, to: UserId | null): Promise<Handled>;
+  snooze(by: PersonId, nonce: Nonce | null, ms: number | null): Promise<Handled>;
+  handOver(by: PersonId, nonce: Nonce | null, to: UserId | null): Promise<Handled>;
 };
 
 export function createClaimRequest(deps: DecideDeps): ClaimRequest {
@@ -96,7 +96,7 @@ const mayManage =
 
 const FORMS = {
   "hand-over": { step: "hand-over", asks: "hand-over", refusalTo: mayManage(refusalToHandOver) },
-  snooze: { step: "snooze", asks: "snooze", refusalTo: mayManage(refusalToManage) },
+  snooze: { step: "snooze", asks: "snooze", refusalTo: mayManage(refusalUnlessClaimer) },
 } as const;
 
 async function open(
@@ -111,7 +111,7 @@ async function open(
 
 async function snoozeIn(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   nonce: Nonce | null,
   ms: number | null,
 ): Promise<Handled> {
@@ -137,7 +137,7 @@ function snoozeIt(
 
 async function handOverIn(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   nonce: Nonce | null,
   to: UserId | null,
 ): Promise<Handled> {

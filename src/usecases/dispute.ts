@@ -3,7 +3,7 @@
 
 import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/entry.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
-import type { Nonce, RunId, TeamId, UserId } from "../domain/ids.ts";
+import type { Nonce, RunId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
 import { reachOf } from "../notifications/reach.ts";
@@ -44,10 +44,7 @@ export type SharedReceipt = {
 };
 
 /** `nonce` is null if the button carried no valid nonce. Rejects with PortError if nothing could be written. */
-export type Dispute = (
-  by: { team: TeamId; user: UserId },
-  nonce: Nonce | null,
-) => Promise<Result<Disputed, "unknown">>;
+export type Dispute = (by: PersonId, nonce: Nonce | null) => Promise<Result<Disputed, "unknown">>;
 
 export function createDispute(deps: NotificationDeps & { readonly metrics: Counters }): Dispute {
   const { store, audit, context, log } = deps;

@@ -7,7 +7,7 @@ import type { Approval, Request } from "../domain/approval.ts";
 import { type Person, type Refusal, refusalToHandle } from "../domain/authorization.ts";
 import { lapseClaims } from "../domain/handling.ts";
 import type { Context } from "../domain/context.ts";
-import type { ApprovalId, Nonce, UserId } from "../domain/ids.ts";
+import type { ApprovalId, Nonce, UserId, PersonId } from "../domain/ids.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { contextBehind } from "../domain/run-context.ts";
@@ -15,14 +15,7 @@ import { findApproval, replaceApproval, type Run } from "../domain/run.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
-import {
-  CLICK_AGE_MS,
-  type Click,
-  type ClickedCard,
-  findCard,
-  type OpenedForm,
-  type Submitter,
-} from "./open-form.ts";
+import { CLICK_AGE_MS, type Click, type ClickedCard, findCard, type OpenedForm } from "./open-form.ts";
 import { type Attempt, type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The stored run, or a refusal that is in the audit. */
@@ -73,7 +66,7 @@ export const mayHandle: MayAct = (approval, { ctx: { monotonic }, ...judging }, 
 /** Looks up the person, and performs and stores the act. Rejects with PortError if the act could not be stored. */
 export async function handleRequest(
   deps: DecideDeps,
-  submitter: Submitter,
+  submitter: PersonId,
   handling: Handling,
   { act, mayAct = mayHandle }: { readonly act: Act; readonly mayAct?: MayAct },
 ): Promise<Handled> {
@@ -154,7 +147,7 @@ export async function handleClick(deps: DecideDeps, click: Click, step: Step, ac
 /** Opens a form that asks for further input. The form decides nothing. */
 export async function openFollowUpForm(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   { run, approval, version }: ClickedCard,
   { step, asks, question, refusalTo }: FollowUpForm,
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
@@ -191,7 +184,7 @@ export type FollowUpForm = {
 /** Resolves to the form with this nonce if it belongs to this person and asks for this. */
 export async function findFollowUpForm(
   deps: DecideDeps,
-  { team, user }: Submitter,
+  { team, user }: PersonId,
   nonce: Nonce | null,
   { step, asks }: Pick<FollowUpForm, "step" | "asks">,
 ): Promise<Result<Handling & { readonly ticket: FormTicket }, RefusedAttempt>> {

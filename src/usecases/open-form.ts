@@ -3,7 +3,7 @@
 import { markRead, votersOf } from "../domain/approval-transitions.ts";
 import type { Approval, Verdict } from "../domain/approval.ts";
 import { type Refusal, refusalToOpen } from "../domain/authorization.ts";
-import type { ChannelId, MessageTs, Nonce, TeamId, UserId } from "../domain/ids.ts";
+import type { ChannelId, MessageTs, Nonce, TeamId, UserId, PersonId } from "../domain/ids.ts";
 import { isFresh } from "../domain/posted-message.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { applyPolicy, judgingRules, ruleRefOf } from "../domain/applied-rule.ts";
@@ -30,9 +30,9 @@ export type OpenForm = {
    */
   open(click: Click, verdict: Verdict): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** Opens the form after the reading window. The person then counts as having read this version of the request. */
-  continueReading(by: Submitter, nonce: Nonce | null): Promise<Result<OpenedForm, RefusedAttempt>>;
+  continueReading(by: PersonId, nonce: Nonce | null): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** Resolves to the form with this nonce that the person has open, or to null if there is none. */
-  ofPerson(by: Submitter, nonce: Nonce | null): Promise<OpenedForm | null>;
+  ofPerson(by: PersonId, nonce: Nonce | null): Promise<OpenedForm | null>;
   /** Calls `show` to show a request in full. Decides nothing. Rejects with PortError if the reading could not be recorded. */
   read(click: Click, show: Show): Promise<Result<null, RefusedAttempt>>;
 };
@@ -96,13 +96,11 @@ async function openForm(
   return openFormForCard(deps, found.value, click, verdict);
 }
 
-export type Submitter = { readonly team: TeamId; readonly user: UserId };
-
 /** "choose": the person chooses the verdict in the form. If they may only deny, the form for a denial opens. */
 export async function openFormForCard(
   deps: DecideDeps,
   clicked: ClickedCard & { readonly was?: FormTicket["saw"] | null },
-  click: Submitter,
+  click: PersonId,
   asks: Verdict | "choose",
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const { version, was = null } = clicked;
@@ -172,7 +170,7 @@ function choiceAmong(refusalTo: (verdict: Verdict) => Refusal | null): OfferedFo
  */
 async function continueReading(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   nonce: Nonce | null,
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const step = "read";
@@ -201,7 +199,7 @@ async function continueReading(
 
 async function openedFormOf(
   { store, context }: Pick<DecideDeps, "store" | "context">,
-  by: Submitter,
+  by: PersonId,
   nonce: Nonce | null,
 ): Promise<OpenedForm | null> {
   const ticket = nonce === null ? null : await store.form(nonce);

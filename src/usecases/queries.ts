@@ -6,7 +6,7 @@ import { type PersonFigures, weekByPerson } from "../audit/look-back.ts";
 import type { Context } from "../domain/context.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Freeze } from "../domain/freeze.ts";
-import type { ChannelId, RunId, UserId } from "../domain/ids.ts";
+import type { ChannelId, RunId, UserId, PersonId } from "../domain/ids.ts";
 import { isList } from "../domain/json.ts";
 import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/hours.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -24,7 +24,7 @@ import type { AuditReaders } from "../ports/notification.ts";
 import type { Health, PartHealth, PolicyReading, RunFigures } from "../ports/monitoring.ts";
 import type { AuditEvidence, RunStore, Store } from "../ports/store.ts";
 import { type Asker, channelsOf, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
-import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
+import { type QueueDeps, readQueue, type WholeQueue } from "./read-queue.ts";
 
 export type Queries = {
   /**
@@ -39,9 +39,9 @@ export type Queries = {
     limit: number,
   ): Promise<readonly Run[]>;
   /** Resolves to the person's queue. `channel`: the channel in which they ask. */
-  pending(by: QueueOwner, channel: ChannelId): Promise<WholeQueue>;
+  pending(by: PersonId, channel: ChannelId): Promise<WholeQueue>;
   /** Resolves to the person's queue and to at most `limit` of their own runs, newest first. */
-  home(by: QueueOwner, limit: number): Promise<HomeRuns>;
+  home(by: PersonId, limit: number): Promise<HomeRuns>;
   /** Only ADMINS learn host names and addresses. Never rejects. */
   health(by: UserId): Promise<HealthAnswer>;
 };
@@ -112,7 +112,7 @@ function createLists({ store, people, context }: Deps): Omit<Queries, "health"> 
     return channels.size === 0 ? [] : store.list({ channels: [...channels], only, limit });
   }
 
-  async function home(by: QueueOwner, limit: number): Promise<HomeRuns> {
+  async function home(by: PersonId, limit: number): Promise<HomeRuns> {
     const queue = await readQueue({ store, people, context }, by);
     const filter = { channels: [...queue.channels], only: "all", asked: { by: by.user }, limit } as const;
     return { queue, own: queue.channels.size === 0 ? [] : await store.list(filter) };

@@ -7,7 +7,7 @@ import { callSlot, callsOf, channelOf, gatheredSlots } from "../domain/call.ts";
 import type { Context } from "../domain/context.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import type { Freeze } from "../domain/freeze.ts";
-import type { ChannelId, GroupId, MessageTs, RunKey, TeamId, UserId } from "../domain/ids.ts";
+import type { ChannelId, GroupId, MessageTs, RunKey, TeamId, UserId, PersonId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { type Queue, queueOf, setsToAsk } from "../domain/queue.ts";
@@ -31,8 +31,6 @@ export type QueueDeps = {
   readonly context: () => Context;
 };
 
-export type QueueOwner = { readonly team: TeamId; readonly user: UserId };
-
 export type WholeQueue = Queue & {
   /** The channels of the person. */
   readonly channels: ReadonlySet<ChannelId>;
@@ -49,7 +47,7 @@ export type WholeQueue = Queue & {
  */
 export async function readQueue(
   deps: QueueDeps,
-  { team, user }: QueueOwner,
+  { team, user }: PersonId,
   { here = null, only = null }: { readonly here?: ChannelId | null; readonly only?: ChannelId | null } = {},
 ): Promise<WholeQueue> {
   const { store, people, context } = deps;
@@ -157,7 +155,7 @@ const EMPTY = {
 /** Resolves to null if Slack does not say. The kind of an account does not depend on the channel, so any channel will do. */
 async function whoIs(
   people: QueueDeps["people"],
-  { team, user }: QueueOwner,
+  { team, user }: PersonId,
   channel: ChannelId,
 ): Promise<Person | null> {
   try {
@@ -206,9 +204,9 @@ type StormPress = {
 };
 
 /** Resolves to ok, with the channel of the run, if the person pressed a notice of ours. Rejects with PortError. */
-export type OpenStorm = (press: StormPress) => Promise<Result<ChannelId, RefusedAttempt>>;
+export type PressNotice = (press: StormPress) => Promise<Result<ChannelId, RefusedAttempt>>;
 
-export function createOpenStorm(deps: DecideDeps): OpenStorm {
+export function createPressNotice(deps: DecideDeps): PressNotice {
   return async (press) => {
     const { team, channel, ts, run: key } = press;
     const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);

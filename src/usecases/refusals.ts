@@ -4,7 +4,7 @@ import type { Request } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
 import type { Refusal } from "../domain/authorization.ts";
 import type { RefusalReason } from "../domain/command-refusal.ts";
-import type { ApprovalId, ChannelId, TeamId, UserId } from "../domain/ids.ts";
+import type { ApprovalId, ChannelId, PersonId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { err, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
@@ -41,7 +41,7 @@ export type Attempt = Pick<AuditEntry, "step"> &
   };
 
 /** The person who tried, and the channel if it is known. */
-export type Actor = { readonly team: TeamId; readonly user: UserId; readonly channel?: ChannelId | null };
+export type Actor = PersonId & { readonly channel?: ChannelId | null };
 
 /** Counts the refusal, writes its audit entry, and reconciles the run so that a stale card is repaired. */
 export async function refused(

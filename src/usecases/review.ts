@@ -4,7 +4,7 @@
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval } from "../domain/approval.ts";
 import type { Refusal } from "../domain/authorization.ts";
-import { Nonce, parsed } from "../domain/ids.ts";
+import { Nonce, parsed, type PersonId } from "../domain/ids.ts";
 import {
   fromBehind,
   groupAround,
@@ -21,8 +21,8 @@ import { findApproval, requestSlot, type Run } from "../domain/run.ts";
 import { needsFile, shownChars } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";
-import { type OpenedForm, openFormForCard, type Submitter } from "./open-form.ts";
-import { type QueueDeps, type QueueOwner, readQueue, type WholeQueue } from "./read-queue.ts";
+import { type OpenedForm, openFormForCard } from "./open-form.ts";
+import { type QueueDeps, readQueue, type WholeQueue } from "./read-queue.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 import { formOf } from "./submit-decision.ts";
 
@@ -31,12 +31,12 @@ export type ReviewKind = "one" | ReviewGroup["kind"];
 
 export type Review = {
   /** Returns the value of a button for this person. `nonce`: the nonce of the card, or of any card of the group. */
-  valueFor(kind: ReviewKind, by: QueueOwner, nonce: Nonce): string;
+  valueFor(kind: ReviewKind, by: PersonId, nonce: Nonce): string;
   /** Opens the form like a click on the card, except that the person chooses the verdict in the form. */
-  open(by: Submitter, value: string): Promise<Result<OpenedForm, RefusedAttempt>>;
+  open(by: PersonId, value: string): Promise<Result<OpenedForm, RefusedAttempt>>;
   /** `last`: the place of the last request in the form before, if there was one. The requests behind it come first, so that all get shown. */
   openSeveral(
-    by: Submitter,
+    by: PersonId,
     kind: ReviewGroup["kind"],
     value: string,
     last?: QueuePlace | null,
@@ -46,7 +46,7 @@ export type Review = {
    * Resolves to null if one of them does not belong to this form of theirs. Rejects with PortError as `openSeveral` does.
    */
   severalOfPerson(
-    by: Submitter,
+    by: PersonId,
     bundle: Nonce | null,
     shown: readonly (Nonce | null)[],
     opener: Opener,
@@ -96,7 +96,7 @@ export function createReview(deps: Deps): Review {
   };
 }
 
-function valueFor({ store }: Pick<Deps, "store">, kind: ReviewKind, by: QueueOwner, nonce: Nonce): string {
+function valueFor({ store }: Pick<Deps, "store">, kind: ReviewKind, by: PersonId, nonce: Nonce): string {
   return `${nonce}.${store.macOf(["review", kind, by.team, by.user, nonce])}`;
 }
 
@@ -106,7 +106,7 @@ type Found = { readonly run: Run; readonly approval: Approval };
 async function findReviewed(
   deps: Deps,
   kind: ReviewKind,
-  by: Submitter,
+  by: PersonId,
   value: string,
 ): Promise<Found | null> {
   const nonce = parsed<Nonce>(Nonce, value.split(".")[0]);
@@ -120,11 +120,7 @@ async function findReviewed(
 
 const UNKNOWN = { refusal: { type: "unknown" }, run: null } as const;
 
-async function openOne(
-  deps: Deps,
-  by: Submitter,
-  value: string,
-): Promise<Result<OpenedForm, RefusedAttempt>> {
+async function openOne(deps: Deps, by: PersonId, value: string): Promise<Result<OpenedForm, RefusedAttempt>> {
   const found = await findReviewed(deps, "one", by, value);
   if (found === null) return refused(deps, UNKNOWN, by, { step: "click" });
   const { run, approval } = found;
@@ -149,7 +145,7 @@ function refusalWithoutFile(run: Run, approval: Approval): Refusal | null {
 
 async function openSeveral(
   deps: Deps,
-  by: Submitter,
+  by: PersonId,
   { kind, value, last: before }: Opener,
 ): Promise<Result<OpenedReview, RefusedAttempt>> {
   const found = await findReviewed(deps, kind, by, value);
@@ -174,7 +170,7 @@ type ShownReview = { readonly bundle: Nonce | null; readonly shown: readonly (No
 
 async function severalOfPerson(
   deps: Deps,
-  by: Submitter,
+  by: PersonId,
   { bundle, shown }: ShownReview,
   { kind, value, last }: Opener,
 ): Promise<OpenedReview | null> {
@@ -203,7 +199,7 @@ async function severalOfPerson(
 /** Resolves to one request as the form shows it, which may have changed since. */
 async function shownForm(
   deps: Deps,
-  by: Submitter,
+  by: PersonId,
   bundle: Nonce,
   nonce: Nonce | null,
 ): Promise<ReviewForm | null> {
@@ -268,7 +264,7 @@ function charsOf(approval: Approval): number {
 
 async function storeForms(
   deps: Deps,
-  { team, user }: Submitter,
+  { team, user }: PersonId,
   bundle: Nonce,
   forms: Packed["forms"],
 ): Promise<void> {

@@ -87,7 +87,7 @@ async function brake(
   if (key === null || run === null || run.team !== team || run.channel !== channel)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, press, { step });
   const [person, requesterGroups] = await Promise.all([
-    personFor(deps, run, user, maxAgeMs),
+    personForStop(deps, run, user, maxAgeMs),
     hasUnknownGroups(run) ? lookUpRequester(deps, run, maxAgeMs) : null,
   ]);
   const ctx = deps.context();
@@ -111,7 +111,12 @@ async function brake(
 }
 
 /** Looks up the person with all groups and channels that the rules of the run depend on. */
-function personFor(deps: DecideDeps, run: Run, user: UserId, maxAgeMs: number): Promise<Person | Refusal> {
+function personForStop(
+  deps: DecideDeps,
+  run: Run,
+  user: UserId,
+  maxAgeMs: number,
+): Promise<Person | Refusal> {
   const ctx = deps.context();
   const sets = new Set([
     ...rulesFor(run, ctx).flatMap(setsOfRule),

@@ -6,7 +6,7 @@ import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
 import { decide, isRecorded, type Submission, undo } from "../domain/decide.ts";
-import type { ApprovalId, Nonce, TeamId, UserId } from "../domain/ids.ts";
+import type { ApprovalId, Nonce, PersonId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -21,7 +21,7 @@ import {
 import { type FetchedRun, PortError } from "../ports.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
-import { type Click, findCard, type Submitter } from "./open-form.ts";
+import { type Click, findCard } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The time limit of the best-effort fetch at a submit (ms). The submit must be answered within 2 s. */
@@ -32,7 +32,7 @@ export type Recorded = { readonly run: Run; readonly approval: ApprovalId };
 
 /** The decision is stored when this resolves to ok. Rejects with PortError if the decision could not be stored. */
 export type SubmitDecision = (
-  by: { team: TeamId; user: UserId },
+  by: PersonId,
   /** Null if the form carried no valid nonce. */
   nonce: Nonce | null,
   reason: string,
@@ -52,7 +52,7 @@ export function createSubmitDecision(deps: DecideDeps): SubmitDecision {
 
 async function submit(
   deps: DecideDeps,
-  by: { team: TeamId; user: UserId },
+  by: PersonId,
   nonce: Nonce | null,
   { chosen, ...typed }: Typed & { readonly chosen: Verdict | null },
 ): Promise<Result<Recorded, RefusedAttempt>> {
@@ -101,7 +101,7 @@ export function isRepeated(
  */
 export async function formOf(
   { store, time }: Pick<DecideDeps, "store" | "time">,
-  by: { team: TeamId; user: UserId },
+  by: PersonId,
   nonce: Nonce | null,
   bundle: Nonce | null,
 ): Promise<FormTicket | Extract<Refusal, { type: "unknown" | "form-changed" }>> {
@@ -246,7 +246,7 @@ export function entryOf(
 export type UndoDecision = {
   onCard(click: Click): Promise<Result<Run, RefusedAttempt>>;
   /** `nonce`: the nonce of the submitted form, or null if the button carried no valid nonce. */
-  inWindow(by: Submitter, nonce: Nonce | null): Promise<Result<Run, RefusedAttempt>>;
+  inWindow(by: PersonId, nonce: Nonce | null): Promise<Result<Run, RefusedAttempt>>;
 };
 
 export function createUndoDecision(deps: DecideDeps): UndoDecision {
@@ -277,7 +277,7 @@ type Held = {
 
 async function takeBack(
   deps: DecideDeps,
-  { team, user }: Submitter,
+  { team, user }: PersonId,
   { run, approval, version, saw }: Held,
 ): Promise<Result<Run, RefusedAttempt>> {
   const by = { team, user };

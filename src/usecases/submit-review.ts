@@ -6,14 +6,13 @@ import { applyPolicy, ruleOf } from "../domain/applied-rule.ts";
 import type { Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
 import { decide, refusalOfReason } from "../domain/decide.ts";
-import type { Nonce, RunKey } from "../domain/ids.ts";
+import type { Nonce, RunKey, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
-import type { Submitter } from "./open-form.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MAX_TOGETHER } from "./review.ts";
 import {
@@ -51,7 +50,7 @@ export type ReasonFault = { readonly verdict: Verdict; readonly refusal: Refusal
  * Submitting the same form again is safe, because the same decision counts once.
  */
 export type SubmitReview = (
-  by: Submitter,
+  by: PersonId,
   bundle: Nonce | null,
   choices: readonly Choice[],
   reasons: Reasons,
@@ -90,7 +89,7 @@ const UNKNOWN = { type: "unknown" } as const;
 
 async function chosenIn(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   { nonce, verdict }: Choice,
   { bundle, reasons }: { readonly bundle: Nonce | null; readonly reasons: Reasons },
 ): Promise<Chosen | Extract<Refusal, { type: "unknown" | "form-changed" }>> {
@@ -116,7 +115,7 @@ function reviewedOf(unknown: readonly Refusal[], lines: readonly Line[]): Review
 type ByRun = readonly (readonly [RunKey, readonly Chosen[]])[];
 
 /** Resolves to the first fault; denials come before approvals. Writes an audit entry for each request with a fault. */
-async function reasonFault(deps: DecideDeps, by: Submitter, byRun: ByRun): Promise<ReasonFault | null> {
+async function reasonFault(deps: DecideDeps, by: PersonId, byRun: ByRun): Promise<ReasonFault | null> {
   const faults: ReasonFault[] = [];
   for (const [key, chosen] of byRun) {
     const run = (await deps.store.load(key))?.run;
@@ -142,7 +141,7 @@ type Facts = {
 
 async function commitRun(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   key: RunKey,
   chosen: readonly Chosen[],
 ): Promise<readonly Line[]> {
@@ -159,7 +158,7 @@ async function commitRun(
 /** Commits all decisions of one run in one transaction. Tries twice at most, like `commit` in submit-decision.ts. */
 async function commit(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   known: RunFacts,
   isLastTry = false,
 ): Promise<readonly Line[]> {
@@ -194,7 +193,7 @@ async function commit(
 
 async function noSuchRun(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   chosen: readonly Chosen[],
 ): Promise<readonly Line[]> {
   for (const { ticket, reason } of chosen) {
@@ -209,7 +208,7 @@ async function noSuchRun(
   return chosen.map((each) => ({ chosen: each, run: null, refusal: UNKNOWN }));
 }
 
-async function factsFor(deps: DecideDeps, by: Submitter, run: Run, chosen: Chosen): Promise<Facts> {
+async function factsFor(deps: DecideDeps, by: PersonId, run: Run, chosen: Chosen): Promise<Facts> {
   const { sets } = membershipsAndRule(deps, run, chosen.ticket);
   const [person, voters] = await Promise.all([
     lookUp(deps, run, { sets, maxAgeMs: SUBMIT_AGE_MS, user: by.user }),
@@ -226,7 +225,7 @@ type RunFacts = Pick<Submitted, "fetched" | "requesterGroups"> & {
 /** Applies the decisions one after the other, each to the result of the previous one. */
 function applyChoices(
   deps: DecideDeps,
-  by: Submitter,
+  by: PersonId,
   stored: Run,
   { fetched, requesterGroups, facts }: RunFacts,
 ) {

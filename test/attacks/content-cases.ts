@@ -5,7 +5,7 @@ import { createRejectedRequests } from "#src/adapters/http/metrics.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { requestContent } from "#src/adapters/slack/files.ts";
-import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import { refusalToOpen } from "#src/domain/authorization.ts";
 import { isRecord, type Json } from "#src/domain/json.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
@@ -35,7 +35,7 @@ function drawRequest(content: Json, reason?: string) {
   const asked = { ...anApproval(), request };
   const denied = { times: 1, more: false, entry: 1, by: APPROVER, at: NOON, reason: reason ?? "" };
   const precedents = reason === undefined ? NO_PRECEDENTS : { denied, approved: null };
-  const approval = { ...asked, precedents: { of: countKeyOf(asked), ...precedents } };
+  const approval = { ...asked, precedents: { of: lookUpKeyOf(asked), ...precedents } };
   const run = aWatchedRun();
   const [card, form, full] = [
     approvalCard(run, approval),

@@ -54,19 +54,19 @@ describe("an assignment of voters to parts", () => {
       fc.property(fc.array(groups, { maxLength: 4 }), parts, fc.nat(1), (voters, wanted, free) => {
         const rule = { parts: wanted, needs: wanted.length + free };
         const places = [...wanted, ...Array.from({ length: free }, () => null)];
-        const { seated, missing } = assignParts(
+        const { assigned, missing } = assignParts(
           voters.map((each) => [...each]),
           rule,
           isIn,
         );
-        expect(seated).toHaveLength(mostSeated(voters, places));
-        expect(seated.length < rule.needs || missing.length === 0).toBe(true);
+        expect(assigned).toHaveLength(mostSeated(voters, places));
+        expect(assigned.length < rule.needs || missing.length === 0).toBe(true);
         const fewer = assignParts(
           voters.slice(0, -1).map((each) => [...each]),
           rule,
           isIn,
-        ).seated;
-        expect(seated.slice(0, fewer.length)).toEqual(fewer);
+        ).assigned;
+        expect(assigned.slice(0, fewer.length)).toEqual(fewer);
       }),
     );
   });

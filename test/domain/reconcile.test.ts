@@ -1,7 +1,7 @@
 // The next effects of a run, and when they are due.
 
 import { describe, expect, test } from "vitest";
-import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import type { Call } from "#src/domain/follow-up.ts";
 import type { KeptRule } from "#src/domain/policy/policy.ts";
@@ -299,7 +299,7 @@ describe("the messages of a run with much to report", () => {
     expect(wakes({ appliedRule: { ...appliedRule, until: NOON + 50 } })).toBe(NOON + 50);
     expect(wakes(ruled({ expiry: { afterMs: 60, outcome: "deny" } }))).toBeLessThanOrEqual(NOON + 60);
     expect(wakes(ruled({ followUp: { ...appliedRule.rule.followUp, remind } }))).toBe(NOON + 15);
-    const of = countKeyOf({ ...rest, appliedRule });
+    const of = lookUpKeyOf({ ...rest, appliedRule });
     expect(wakes({ approverCount: { of, at: NOON, able: null, grows: true } })).toBe(NOON + 5 * 60_000);
     expect(wakes({ approverCount: { of, at: NOON, able: 9, grows: true } })).toBeNull();
   });

@@ -6,7 +6,7 @@ import type { Json } from "#src/domain/json.ts";
 import { observe } from "#src/domain/observe.ts";
 import type { Policy } from "#src/domain/policy/policy.ts";
 import { applyPrecedents, askedText, precedentsOf, wantsPrecedents } from "#src/domain/same-request.ts";
-import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
 import { aPolicy } from "../make/policy.ts";
@@ -88,7 +88,7 @@ describe("the precedents of a request", () => {
   if (approval === undefined) throw new Error("nothing is listed");
   const { id } = approval;
   const approved = { times: 3, more: false, entry: 7, by: APPROVER, at: NOON };
-  const found = { type: "precedents", of: countKeyOf(approval), denied: null, approved } as const;
+  const found = { type: "precedents", of: lookUpKeyOf(approval), denied: null, approved } as const;
 
   test("are looked up once per card version, and change what the card shows", () => {
     expect(wantsPrecedents(approval)).toBe(true);

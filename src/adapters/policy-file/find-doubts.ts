@@ -72,12 +72,12 @@ function unsatisfiable(rule: Rule, index: number): Doubt[] {
   const requesters = when.requesterGroups === undefined ? (when.requesters ?? []) : [];
   const [only] = requesters;
   if (!selfApproval && requesters.length === 1 && only !== undefined) people.delete(only);
-  const { seated, missing } = assignParts([...people], rule, (user, { users }) => users.includes(user));
+  const { assigned, missing } = assignParts([...people], rule, (user, { users }) => users.includes(user));
   const lack =
     people.size >= needs && missing.length > 0
       ? `names no one who is left for ${missing.map(partName).join(" and ")}, because each person counts for one part`
       : `needs ${needs} and names ${people.size} who can approve`;
-  return seated.length >= needs
+  return assigned.length >= needs
     ? []
     : [{ path: ["rules", index], says: `"${name}" can never be satisfied: it ${lack}` }];
 }

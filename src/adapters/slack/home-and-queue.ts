@@ -227,7 +227,7 @@ export async function onStormReview(deps: ListenerDeps, payload: ClickPayload): 
   const { user, channel, message, actions, response_url } = payload;
   const press = { team: deps.team, user: user.id, channel: channel.id, ts: message.ts };
   try {
-    const opened = await deps.openStorm({ ...press, run: parsed<RunKey>(RunKey, actions[0].value) });
+    const opened = await deps.pressNotice({ ...press, run: parsed<RunKey>(RunKey, actions[0].value) });
     if (!opened.ok) return await showRefusal(deps, payload, opened.error.refusal);
     const answer = await pendingAnswer(deps, user.id, channel.id, { ...EVERYTHING, channel: opened.value });
     await deps.answerAt(response_url, answer);

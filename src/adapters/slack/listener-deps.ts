@@ -12,7 +12,7 @@ import type { ClaimRequest } from "../../usecases/claim-request.ts";
 import type { CloseDispute, Dispute } from "../../usecases/dispute.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
 import type { Queries, ReportWeek } from "../../usecases/queries.ts";
-import type { OpenStorm } from "../../usecases/read-queue.ts";
+import type { PressNotice } from "../../usecases/read-queue.ts";
 import type { NoteRefusal } from "../../usecases/refusals.ts";
 import type { Review } from "../../usecases/review.ts";
 import type { StartRun } from "../../usecases/start-run.ts";
@@ -40,7 +40,7 @@ export type ListenerDeps = {
   readonly undoDecision: UndoDecision;
   readonly claimRequest: ClaimRequest;
   readonly askRequester: AskRequester;
-  readonly openStorm: OpenStorm;
+  readonly pressNotice: PressNotice;
   readonly review: Review;
   readonly submitReview: SubmitReview;
   readonly noteRefusal: NoteRefusal;

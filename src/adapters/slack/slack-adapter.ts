@@ -60,7 +60,7 @@ export type UseCases = Pick<
   | "askRequester"
   | "freeze"
   | "undoDecision"
-  | "openStorm"
+  | "pressNotice"
   | "review"
   | "submitReview"
   | "noteRefusal"

@@ -23,7 +23,7 @@ import type {
   Seen,
   Stop,
   Storm,
-  Untouched,
+  UndecidedEntries,
   Watch,
 } from "../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../domain/snapshot.ts";
@@ -212,7 +212,7 @@ export const runDocument: Doc<Run> = record<Run>({
   ),
   mayHaveAsked: optional(list(user)),
   untouched: optional(
-    record<Untouched>({ since: number, told: byName(number), chars: number, omitted: number }),
+    record<UndecidedEntries>({ since: number, told: byName(number), chars: number, omitted: number }),
   ),
   audited: optional(auditMark),
 });

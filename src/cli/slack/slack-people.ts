@@ -102,11 +102,11 @@ async function lackOf(call: Call, rule: Rule): Promise<string | null> {
     if (people.length > MAX_ASKED) return null;
     const doubts = await Promise.all(people.map((user) => checkId(call, user)));
     const able = people.filter((_user, index) => doubts[index] === null);
-    const { seated, missing } = assignParts(able, rule, isIn);
+    const { assigned, missing } = assignParts(able, rule, isIn);
     const parts = missing.length === 0 ? "" : `; no one is left for ${missing.map(partName).join(" and ")}`;
-    return seated.length >= needs
+    return assigned.length >= needs
       ? null
-      : `"${name}" can't be satisfied: it needs ${needs} approvals, and ${seated.length} can approve${parts}`;
+      : `"${name}" can't be satisfied: it needs ${needs} approvals, and ${assigned.length} can approve${parts}`;
   } catch (error) {
     if (error instanceof PortError) return null;
     throw error;

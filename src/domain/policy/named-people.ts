@@ -139,12 +139,12 @@ function peopleKey({ users, groups, channels }: Part): string {
 
 type Assignment<Voter> = {
   /** The voters whose approval counts. */
-  readonly seated: readonly Voter[];
+  readonly assigned: readonly Voter[];
   readonly missing: readonly Part[];
 };
 
 /**
- * Assigns each voter to one part, or to one of the places that are open to anyone. Seats as many voters as possible, and prefers earlier
+ * Assigns each voter to one part, or to one of the places that are open to anyone. Assigns as many voters as possible, and prefers earlier
  * ones (bipartite matching by augmenting paths). `needs`: the number of approvals that the rule requires, at least one for each part.
  */
 export function assignParts<Voter>(
@@ -156,19 +156,19 @@ export function assignParts<Voter>(
     ...parts,
     ...Array.from({ length: Math.max(needs - parts.length, 0) }, () => null),
   ];
-  const sitter = new Map<number, Voter>();
+  const holder = new Map<number, Voter>();
   const fits = (voter: Voter, part: Part | null): boolean => part === null || isIn(voter, part);
-  const seat = (voter: Voter, tried: Set<number>): boolean => {
+  const assign = (voter: Voter, tried: Set<number>): boolean => {
     for (const [place, part] of places.entries()) {
       if (tried.has(place) || !fits(voter, part)) continue;
       tried.add(place);
-      const other = sitter.get(place);
-      if (other !== undefined && !seat(other, tried)) continue;
-      sitter.set(place, voter);
+      const other = holder.get(place);
+      if (other !== undefined && !assign(other, tried)) continue;
+      holder.set(place, voter);
       return true;
     }
     return false;
   };
-  const seated = voters.filter((voter) => seat(voter, new Set()));
-  return { seated, missing: parts.filter((_part, place) => !sitter.has(place)) };
+  const assigned = voters.filter((voter) => assign(voter, new Set()));
+  return { assigned, missing: parts.filter((_part, place) => !holder.has(place)) };
 }

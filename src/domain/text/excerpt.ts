@@ -1,7 +1,7 @@
 // Drawn parts of untrusted texts. A text may be millions of characters long, so it is cut before it is searched for secrets and invisible
 // characters. The work is then proportional to what is shown. The search covers a little more, so that no cut leaves half a secret.
 
-import { type Drawing, groupDigits, type Veil, veiled, veils } from "./secrets.ts";
+import { type Drawing, groupDigits, type Mask, withMasks, masksIn } from "./secrets.ts";
 import { allSeen, clip, countedChars } from "./text.ts";
 
 /** A text as shown, and how many characters of the original follow it (or, for a tail, precede it). */
@@ -21,11 +21,11 @@ export function head(text: string, max: number, as: Drawing): Excerpt {
 export function from(text: string, place: number, max: number, as: Drawing): Excerpt {
   const base = Math.max(0, place - CONTEXT_CHARS);
   const part = text.slice(base, place + max + CONTEXT_CHARS);
-  const over = veils(part, as);
-  const start = outside(over, part, place - base);
+  const masks = masksIn(part, as);
+  const start = outside(masks, part, place - base);
   return fitted(Math.max(0, Math.min(part.length - start, max)), max, (chars) => {
-    const end = outside(over, part, start + chars);
-    return { text: drawn(part, over, start, end), hidden: text.length - base - end };
+    const end = outside(masks, part, start + chars);
+    return { text: drawn(part, masks, start, end), hidden: text.length - base - end };
   });
 }
 
@@ -34,10 +34,10 @@ export function tail(text: string, max: number, as: Drawing): Excerpt {
   const near = Math.max(0, text.length - max - CONTEXT_CHARS);
   const { base, first } = as === "open" || near === 0 ? { base: near, first: 0 } : knownFrom(text, near);
   const part = text.slice(base);
-  const over = veils(part, as);
+  const masks = masksIn(part, as);
   return fitted(Math.min(part.length - first, max), max, (chars) => {
-    const start = outside(over, part, part.length - chars);
-    return { text: drawn(part, over, start, part.length), hidden: base + start };
+    const start = outside(masks, part, part.length - chars);
+    return { text: drawn(part, masks, start, part.length), hidden: base + start };
   });
 }
 
@@ -81,18 +81,18 @@ function fitted(chars: number, max: number, draw: (chars: number) => Excerpt): E
 }
 
 /** Returns the place itself, or the end of the secret or character that contains it. */
-export function outside(over: readonly Veil[], part: string, place: number): number {
-  const veil = over.find(({ range }) => range[0] < place && place < range[1]);
-  if (veil !== undefined) return veil.range[1];
+export function outside(masks: readonly Mask[], part: string, place: number): number {
+  const mask = masks.find(({ range }) => range[0] < place && place < range[1]);
+  if (mask !== undefined) return mask.range[1];
   const splits = place > 0 && place < part.length && clip(part, place).shown.length < place;
   return splits ? place + 1 : place;
 }
 
-function drawn(part: string, over: readonly Veil[], start: number, end: number): string {
-  const inside = over
+function drawn(part: string, masks: readonly Mask[], start: number, end: number): string {
+  const inside = masks
     .filter(({ range }) => range[0] >= start && range[1] <= end)
-    .map(({ range, own }): Veil => ({ range: [range[0] - start, range[1] - start], own }));
-  return allSeen(veiled(part.slice(start, end), inside));
+    .map(({ range, own }): Mask => ({ range: [range[0] - start, range[1] - start], own }));
+  return allSeen(withMasks(part.slice(start, end), inside));
 }
 
 /** Both ends of a text that does not fit, and the number of characters omitted between them (`left`). */
@@ -134,12 +134,12 @@ export function oneLine(text: string, max: number, as: Drawing = "masked"): stri
 export function lineExcerpt(text: string, max: number, as: Drawing): Excerpt {
   const trimmed = text.trimStart();
   const part = trimmed.slice(0, 2 * max + CONTEXT_CHARS);
-  const over = veils(part, as);
-  const line = (end: number): string => drawn(part, over, 0, end).replace(/\s+/g, " ").trim();
+  const masks = masksIn(part, as);
+  const line = (end: number): string => drawn(part, masks, 0, end).replace(/\s+/g, " ").trim();
   const whole = part.length === trimmed.length ? line(part.length) : null;
   if (whole !== null && whole.length <= max) return { text: whole, hidden: 0 };
   for (let left = Math.min(part.length, 2 * max); ;) {
-    const end = outside(over, part, left);
+    const end = outside(masks, part, left);
     const hidden = trimmed.length - end;
     const shown = line(end) + remark(hidden, max);
     if (shown.length <= max || left <= 0) return { text: clip(shown, max).shown, hidden };

@@ -6,7 +6,7 @@ import { plainName } from "../json.ts";
 import { contextParts } from "../run-context.ts";
 import { type Ends, ends, head } from "./excerpt.ts";
 import { type Field, needsFile, sentParts, shortName } from "./request-text.ts";
-import { type Drawing, isSecretField, maskedField, secretsUnder, veils } from "./secrets.ts";
+import { type Drawing, isSecretField, maskedField, secretsUnder, masksIn } from "./secrets.ts";
 import { countedChars } from "./text.ts";
 
 export type Room = {
@@ -177,7 +177,7 @@ function shownText({ name, text }: Field, share: number, as: Drawing): ShownText
   const whole = head(text, share, as);
   const fits = whole.hidden === 0 && whole.text.split("\n").length <= LINES;
   const secrets =
-    as === "open" ? 0 : secretsUnder(text.slice(0, share), veils(text.slice(0, share), as)).length;
+    as === "open" ? 0 : secretsUnder(text.slice(0, share), masksIn(text.slice(0, share), as)).length;
   if (fits) {
     const inline = !whole.text.includes("\n") && whole.text.length < MIN_BOX;
     return { name: label, head: whole.text, left: 0, tail: "", inline, secrets };

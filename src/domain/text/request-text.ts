@@ -3,7 +3,7 @@
 import type { Request } from "../approval.ts";
 import { oneLine } from "./excerpt.ts";
 import { isRecord, type Json } from "../json.ts";
-import { type Drawing, fieldVeils, secretsUnder, veiled, veils } from "./secrets.ts";
+import { type Drawing, fieldMasks, secretsUnder, withMasks, masksIn } from "./secrets.ts";
 import { allSeen, channelText, countedChars, visible } from "./text.ts";
 
 export type RequestParts = {
@@ -60,7 +60,7 @@ export function requestParts(request: Told, as: Drawing): RequestParts {
 
 /** Draws the text of a field. If the name says that it is a secret, the whole text is masked. */
 export function fieldText(name: string, text: string, as: Drawing): string {
-  return allSeen(veiled(text, as === "open" ? veils(text, as) : fieldVeils(name, text)));
+  return allSeen(withMasks(text, as === "open" ? masksIn(text, as) : fieldMasks(name, text)));
 }
 
 /** Draws a name on one line. Line breaks are shown by their code points. */
@@ -101,10 +101,10 @@ export function requestText(request: Told, as: Drawing): string {
 export function secretsIn(request: Told): readonly string[] {
   const { action, fields } = sentParts(request);
   const text = action ?? "";
-  const inAction = secretsUnder(text, veils(text, "masked"));
+  const inAction = secretsUnder(text, masksIn(text, "masked"));
   return [
     ...inAction,
-    ...fields.flatMap((field) => secretsUnder(field.text, fieldVeils(field.name, field.text))),
+    ...fields.flatMap((field) => secretsUnder(field.text, fieldMasks(field.name, field.text))),
   ];
 }
 

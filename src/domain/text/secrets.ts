@@ -10,7 +10,7 @@ export type Masked = { readonly text: string; readonly secrets: readonly string[
 export type Drawing = "open" | "masked";
 
 /** A part of the text that must not be shown. `own`: it contains one of our own secrets, which are never shown or listed anywhere. */
-export type Veil = { readonly range: Range; readonly own: boolean };
+export type Mask = { readonly range: Range; readonly own: boolean };
 
 /** A field with a name like this contains nothing but a secret. */
 const SECRET_NAME =
@@ -18,18 +18,18 @@ const SECRET_NAME =
 const MAX_NAME_CHARS = 200;
 
 /** Returns the parts to mask, in order. None touches another. If one of our own secrets is within a longer secret, both become one part. */
-export function veils(text: string, as: Drawing): Veil[] {
+export function masksIn(text: string, as: Drawing): Mask[] {
   const own = ownRanges(text);
   if (as === "open") return own.map((range) => ({ range, own: true }));
   const all = own.length === 0 ? secretRanges(text) : unitedRanges([...own, ...secretRanges(text)]);
   return all.map((range) => ({ range, own: own.some(([at]) => at >= range[0] && at < range[1]) }));
 }
 
-export function veiled(text: string, over: readonly Veil[]): string {
-  if (over.length === 0) return text;
+export function withMasks(text: string, masks: readonly Mask[]): string {
+  if (masks.length === 0) return text;
   let out = "";
   let at = 0;
-  for (const { range, own } of over) {
+  for (const { range, own } of masks) {
     out += text.slice(at, range[0]) + (own ? OWN_MARK : mark(range[1] - range[0]));
     at = range[1];
   }
@@ -37,20 +37,20 @@ export function veiled(text: string, over: readonly Veil[]): string {
 }
 
 export function masked(text: string): Masked {
-  const over = veils(text, "masked");
-  return { text: veiled(text, over), secrets: secretsUnder(text, over) };
+  const masks = masksIn(text, "masked");
+  return { text: withMasks(text, masks), secrets: secretsUnder(text, masks) };
 }
 
 /** Like `masked`, for a field. If the name says that it is a secret, the whole text is masked. */
 export function maskedField(name: string, text: string): Masked {
-  const over = fieldVeils(name, text);
-  return { text: veiled(text, over), secrets: secretsUnder(text, over) };
+  const masks = fieldMasks(name, text);
+  return { text: withMasks(text, masks), secrets: secretsUnder(text, masks) };
 }
 
-export function fieldVeils(name: string, text: string): Veil[] {
+export function fieldMasks(name: string, text: string): Mask[] {
   return isSecretField(name, text)
     ? [{ range: [0, text.length], own: ownRanges(text).length > 0 }]
-    : veils(text, "masked");
+    : masksIn(text, "masked");
 }
 
 export function isSecretField(name: string, text: string): boolean {
@@ -58,8 +58,8 @@ export function isSecretField(name: string, text: string): boolean {
   return SECRET_NAME.test(camel) && text.length >= MIN_VALUE_CHARS && !/\s/.test(text.trim());
 }
 
-export function secretsUnder(text: string, over: readonly Veil[]): string[] {
-  return over.flatMap(({ range, own }) => (own ? [] : [text.slice(...range)]));
+export function secretsUnder(text: string, masks: readonly Mask[]): string[] {
+  return masks.flatMap(({ range, own }) => (own ? [] : [text.slice(...range)]));
 }
 
 function mark(chars: number): string {

@@ -1,7 +1,7 @@
 // Untrusted text, made safe to read: invisible characters are shown by their code point, look-alikes are marked, and cuts say how much is
 // missing.
 
-import { masked, veiled, veils } from "./secrets.ts";
+import { masked, withMasks, masksIn } from "./secrets.ts";
 
 // Control, format, private-use, unassigned and lone-surrogate code points, line and paragraph separators, and letters
 // without a visible shape (Hangul fillers, Braille blank). Tab and newline stay.
@@ -22,7 +22,7 @@ const PRINTABLE_ASCII = /^[\t\n -~]*$/;
  * draw only the part that is shown.
  */
 export function visible(text: string): string {
-  return allSeen(veiled(text, veils(text, "open")));
+  return allSeen(withMasks(text, masksIn(text, "open")));
 }
 
 /** Like `visible`, but without masking our own secrets. */

@@ -6,7 +6,7 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { reopen } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision, Dispute } from "#src/domain/approval.ts";
-import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import { BY_POLICY } from "#src/domain/decide.ts";
 import { GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
@@ -312,7 +312,7 @@ describe("a card shows", () => {
   test("that too few people can approve it", () => {
     const few = (able: number): string => {
       const card = underRule({ needs: 3 });
-      return words({ ...card, approverCount: { of: countKeyOf(card), at: NOON, able, grows: false } });
+      return words({ ...card, approverCount: { of: lookUpKeyOf(card), at: NOON, able, grows: false } });
     };
     expect(few(0)).toContain("⚠️ No one can approve this. ");
     expect(few(1)).toContain("⚠️ Only 1 person can approve this, and 3 must. ");
@@ -323,7 +323,7 @@ describe("a card shows", () => {
   test("why too few people can, and what becomes of it, as its rule says", () => {
     const few = (rule: Partial<KeptRule>, grows: boolean): string => {
       const card = underRule(rule);
-      return words({ ...card, approverCount: { of: countKeyOf(card), at: NOON, able: 0, grows } });
+      return words({ ...card, approverCount: { of: lookUpKeyOf(card), at: NOON, able: 0, grows } });
     };
     for (const grows of [true, false]) {
       expect(few({}, grows)).toContain("The requester, guests, ");

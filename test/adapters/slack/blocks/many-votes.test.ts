@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
@@ -37,7 +37,7 @@ function fullCard(text: string, votes: readonly string[]): Approval {
   };
   const approval = withVotes(votes, facts);
   const denied = { times: 3, more: false, entry: 1, by: BEN, at: 0, reason: text };
-  return { ...approval, precedents: { of: countKeyOf(approval), denied, approved: null } };
+  return { ...approval, precedents: { of: lookUpKeyOf(approval), denied, approved: null } };
 }
 
 const drawn = (approval: Approval): string => textOf(approvalCard(CREATED, approval).blocks);

@@ -364,7 +364,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
       closeDispute: async () => ok(1),
     }),
     "answer:reading-not-recorded": await readingNotRecorded(),
-    "answer:queue-not-read": await clicked(onStormReview, "", { openStorm: fails("no") }),
+    "answer:queue-not-read": await clicked(onStormReview, "", { pressNotice: fails("no") }),
     "answer:review-not-opened": await reviewNotOpened(),
     "answer:failed": one(failureAnswer("/agent")),
     "answer:not-read": one(notRead("/agent")),

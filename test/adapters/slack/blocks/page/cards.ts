@@ -3,7 +3,7 @@
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
 import type { PartId } from "#src/adapters/slack/blocks/message-id.ts";
 import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
-import { countKeyOf } from "#src/domain/applied-rule.ts";
+import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
@@ -255,7 +255,7 @@ const escalated = (approval: Approval): Approval => {
 
 const counted = (approval: Approval, able: number, grows: boolean): Approval => ({
   ...approval,
-  approverCount: { of: countKeyOf(approval), at: NOON, able, grows },
+  approverCount: { of: lookUpKeyOf(approval), at: NOON, able, grows },
 });
 
 const LONG = { ...PENDING, request: requestOf("x".repeat(5_000), {}) };
@@ -274,7 +274,7 @@ const other = requestOf(REQUEST.action, { risk: "critical", environment: "produc
 
 const before = (precedents: Partial<Precedents>): Approval => ({
   ...PENDING,
-  precedents: { of: countKeyOf(PENDING), ...NO_PRECEDENTS, ...precedents },
+  precedents: { of: lookUpKeyOf(PENDING), ...NO_PRECEDENTS, ...precedents },
 });
 const DAY_MS = 24 * 60 * 60_000;
 const DENIED = {
