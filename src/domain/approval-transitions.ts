@@ -75,7 +75,7 @@ export function reopen(
     ...(isOnlyContext ? { onlyContextChanged: true } : {}),
     ...(changes.length === 0 ? {} : { changes }),
     ...(moreChanges === 0 ? {} : { moreChanges }),
-    ...(followUp === undefined ? {} : { followUp: isSame ? followUp : afterChange(followUp) }),
+    ...(isSame && followUp !== undefined ? { followUp } : afterChange(followUp)),
     nonce,
     state: { type: "pending" },
     unlisted: null,

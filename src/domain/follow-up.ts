@@ -200,13 +200,14 @@ function merged(pauses: readonly Pause[], start: number): readonly Pick<Pause, "
 }
 
 /** Returns what is left of the follow-up when the request changes: which questions were answered, because no further answer is expected. */
-export function afterChange({ answered = [], questions = [] }: FollowUp): FollowUp {
+export function afterChange({ answered = [], questions = [] }: FollowUp = {}): Pick<Timed, "followUp"> {
   const ended = questions.flatMap(({ id, answer }) =>
     answer === undefined
       ? []
       : [{ id, ...(answer.message === undefined ? {} : { message: answer.message }) }],
   );
-  return answered.length + ended.length === 0 ? {} : { answered: [...answered, ...ended] };
+  const all = [...answered, ...ended];
+  return all.length === 0 ? {} : { followUp: { answered: all } };
 }
 
 /** Returns the approval with these fields of its follow-up replaced. */
