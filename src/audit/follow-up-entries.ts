@@ -6,8 +6,8 @@ import { isReminder } from "../domain/call.ts";
 import { reachedStages, rightsOfStage } from "../domain/escalation.ts";
 import { type Call, type ReachedStage, withFollowUp } from "../domain/follow-up.ts";
 import { ruleRefOf } from "../domain/applied-rule.ts";
-import type { Stage } from "../domain/policy/follow-up-rule.ts";
-import { idsOf } from "../domain/policy/named-people.ts";
+import { calledBy, type Stage } from "../domain/policy/follow-up-rule.ts";
+import { idsOf, listsOf } from "../domain/policy/named-people.ts";
 import type { KeptRule } from "../domain/policy/policy.ts";
 import type { Run } from "../domain/run.ts";
 import { type AuditEntry, auditEntry } from "./entry.ts";
@@ -30,9 +30,7 @@ function stagesReached(run: Run, previous: Approval | null, next: Approval, at: 
     .map(({ afterMs }) => {
       const { rule } = next.appliedRule;
       const stage = rule.followUp.escalate.find((candidate) => candidate.afterMs === afterMs);
-      const ids = [stage?.to ?? null, stage?.call ?? null].flatMap((each) =>
-        each === null ? [] : idsOf(each),
-      );
+      const ids = stage === undefined ? [] : idsOf(calledBy(stage));
       const outcome = outcomeOf(stage?.to ?? null, rule);
       const facts = { what: "escalated", outcome, stageMs: afterMs, mentioned: ids } as const;
       return auditEntry(run, { at, ...facts, ...aboutIt(next) });
@@ -43,10 +41,12 @@ function outcomeOf(to: Stage["to"], rule: Pick<KeptRule, "parts" | "needs">): st
   if (to === null) return "called";
   const { decide, denyOnly } = rightsOfStage(to, rule);
   const only = idsOf(denyOnly);
-  if (only.length === 0) return "may decide from here on";
+  const lists = listsOf(to).map((list) => `(${idsOf(list).join(", ")})`);
+  const who = lists.length < 2 ? "" : `people who are in each of the lists ${lists.join(" and ")} `;
+  if (only.length === 0) return `${who}may decide from here on`;
   return idsOf(decide).length === 0
-    ? "may deny from here on"
-    : `may decide from here on; ${only.join(", ")} may only deny`;
+    ? `${who}may deny from here on`
+    : `${who}may decide from here on; ${only.join(", ")} may only deny`;
 }
 
 function peopleReminded(run: Run, previous: Approval | null, next: Approval, at: number): AuditEntry[] {

@@ -150,7 +150,7 @@ async function canBeApproved(
 
 /** Returns whether the rule or one of its stages names the person. Null if it is unknown. */
 function isAmong(user: string, { approvers, escalated = NO_ONE }: Rule, isIn: IsIn): boolean | null {
-  const answers = [isInAll(listsOf(approvers).map((list) => isIn(user, list))), isIn(user, escalated)];
+  const answers = [approvers, escalated].map((who) => isInAll(listsOf(who).map((list) => isIn(user, list))));
   if (answers.includes(true)) return true;
   return answers.includes(null) ? null : false;
 }

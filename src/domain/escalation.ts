@@ -4,7 +4,16 @@
 import { ageAt, type FollowUp, type ReachedStage } from "./follow-up.ts";
 import { type FollowUpRule, letInBy, type Stage } from "./policy/follow-up-rule.ts";
 import type { Rule } from "./policy/policy.ts";
-import { isNobody, isOneOfParts, type NamedPeople } from "./policy/named-people.ts";
+import {
+  idsOf,
+  inEach,
+  isNobody,
+  isOneOfParts,
+  type ListedPeople,
+  listsOf,
+  NO_ONE,
+  type NamedPeople,
+} from "./policy/named-people.ts";
 
 type Followed = { readonly followUp?: FollowUp };
 
@@ -27,14 +36,19 @@ export function withStages(rule: Rule, upToMs: number): Rule {
 
 /**
  * Returns what the people of a stage may do. If each approval must come from a part of the rule, people whom no part names can only deny,
- * because their approval would fill no place. Groups and channels may share people with a part, but only Slack knows that.
+ * because their approval would fill no place. Groups and channels may share people with a part, but only Slack knows that. Of several
+ * lists, the first that names a part is divided.
  */
 export function rightsOfStage(
-  to: NamedPeople,
+  to: ListedPeople,
   { parts, needs }: Pick<Rule, "parts" | "needs">,
-): { readonly decide: NamedPeople; readonly denyOnly: NamedPeople } {
+): { readonly decide: ListedPeople; readonly denyOnly: ListedPeople } {
   const canApprove = (id: string): boolean => needs > parts.length || isOneOfParts(id, parts);
-  return { decide: filtered(to, canApprove), denyOnly: filtered(to, (id) => !canApprove(id)) };
+  const lists = listsOf(to);
+  const divided = lists.find((list) => idsOf(list).some(canApprove)) ?? lists[0] ?? NO_ONE;
+  const others = lists.filter((list) => list !== divided);
+  const whose = (isKept: (id: string) => boolean) => inEach(filtered(divided, isKept), others);
+  return { decide: whose(canApprove), denyOnly: whose((id) => !canApprove(id)) };
 }
 
 const filtered = (

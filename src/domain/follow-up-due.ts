@@ -9,7 +9,7 @@ import type { Approval } from "./approval.ts";
 import { EARLY_MS, GATHER_MS, withCall } from "./call.ts";
 import { nextStage, reachStage } from "./escalation.ts";
 import { ageAt, extendedMs, momentOfAge, withFollowUp } from "./follow-up.ts";
-import type { FollowUpRule, Reminders, Stage } from "./policy/follow-up-rule.ts";
+import { calledBy, type FollowUpRule, type Reminders, type Stage } from "./policy/follow-up-rule.ts";
 import { isWithin, nextOpening } from "./policy/hours.ts";
 import type { KeptRule } from "./policy/policy.ts";
 import { isWatched, mapApprovals, type Run } from "./run.ts";
@@ -52,10 +52,8 @@ function callStage(
   approval: Approval,
   { stage, rule, ctx }: { readonly stage: Stage; readonly rule: FollowUpRule; readonly ctx: Times },
 ): Approval {
-  const named = [stage.to, stage.call].filter((people) => people !== null);
-  const users = [...new Set(named.flatMap((people) => people.users))].filter((user) => user !== requester);
-  const groups = [...new Set(named.flatMap((people) => people.groups))];
-  const channels = [...new Set(named.flatMap((people) => people.channels))];
+  const { users: named, groups, channels } = calledBy(stage);
+  const users = named.filter((user) => user !== requester);
   const notBefore = (openingAt(rule, ctx) ?? ctx.monotonic) + GATHER_MS;
   const call = {
     says: "stage",

@@ -8,7 +8,7 @@ import { refusalToDecide } from "../domain/authorization.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { Called } from "../domain/follow-up.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
-import { assignParts, listsOf, NO_ONE, type Principals } from "../domain/policy/named-people.ts";
+import { assignParts, type ListedPeople, listsOf, NO_ONE } from "../domain/policy/named-people.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import { isRequesterUnknown, type PolicyNow } from "../domain/rule-facts.ts";
 import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
@@ -86,10 +86,7 @@ async function candidatesOf(run: Run, rule: Rule, people: PeopleLookup): Promise
   return [...new Set([...called, ...named])].map((user) => ({ user, escalated: called.includes(user) }));
 }
 
-async function everyoneIn(
-  named: Exclude<Principals, "anyone">,
-  { membersOf }: PeopleLookup,
-): Promise<readonly UserId[]> {
+async function everyoneIn(named: ListedPeople, { membersOf }: PeopleLookup): Promise<readonly UserId[]> {
   const [first = [], ...others] = await Promise.all(
     listsOf(named).map(async ({ users, groups, channels }) => {
       const members = await Promise.all([...groups, ...channels].map((set) => membersOf(set, SHOWN_AGE_MS)));
@@ -210,7 +207,7 @@ async function namedBy(
   };
 }
 
-async function expand(named: Exclude<Principals, "anyone">, people: PeopleLookup): Promise<CalledByRule> {
+async function expand(named: ListedPeople, people: PeopleLookup): Promise<CalledByRule> {
   if (named.alsoIn !== undefined)
     return { users: (await everyoneIn(named, people)).slice(0, MAX_ASKED), groups: [] };
   const { users, groups, channels } = named;

@@ -4,7 +4,15 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isOneOf, type Person, refusalToDecide } from "#src/domain/authorization.ts";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
+import { withEscalation } from "#src/domain/escalation.ts";
 import { combineStrictly, isAsStrict } from "#src/domain/policy/combine-rules.ts";
+import {
+  combineFollowUps,
+  type FollowUpRule,
+  letInBy,
+  NO_FOLLOW_UP,
+  type Stage,
+} from "#src/domain/policy/follow-up-rule.ts";
 import { isNobody, type NamedPeople, type Principals } from "#src/domain/policy/named-people.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import { setsOfRule } from "#src/domain/rule-facts.ts";
@@ -108,4 +116,66 @@ test("three rules name three lists, and a person must be in each", () => {
   expect(isOneOf(person(ANA, ONE, OPS), all.approvers)).toBe(true);
   for (const lacking of [person(ANA, ONE), person(ANA, OPS), person(UserId("U0CAT"), ONE, OPS)])
     expect(isOneOf(lacking, all.approvers)).toBe(false);
+});
+
+const HOUR = 3_600_000;
+const stage = (hours: number, to: Stage["to"], call: Stage["call"] = null): Stage => ({
+  afterMs: hours * HOUR,
+  to,
+  call,
+});
+const escalating = (...escalate: readonly Stage[]): FollowUpRule => ({ ...NO_FOLLOW_UP, escalate });
+
+describe("a stage of one rule names a person by id, and the stage of the other by a group", () => {
+  const both = combineStrictly([
+    aRule({ name: "a", approvers: these([BEN]), followUp: escalating(stage(1, these([], [ONE]))) }),
+    aRule({ name: "b", approvers: these([BEN]), needs: 2, followUp: escalating(stage(1, these([ANA]))) }),
+  ]);
+  const reached = { followUp: { stages: [{ afterMs: HOUR, at: 0, age: HOUR }] } };
+
+  test("the person may decide after the stage, and people whom only one of them names may not", () => {
+    const refusalOf = (by: Person) =>
+      refusalToDecide(by, aRun(), withEscalation(both, reached))?.type ?? null;
+    expect(refusalOf(person(ANA, ONE))).toBe(null);
+    expect(refusalOf(person(ANA))).toBe("not-approver");
+    expect(refusalOf(person(UserId("U0CAT"), ONE))).toBe("not-approver");
+    expect(refusalToDecide(person(ANA, ONE), aRun(), both)?.type).toBe("not-approver");
+  });
+
+  test("the person is unknown until Slack has said who is in the group", () => {
+    expect(setsOfRule(withEscalation(both, reached))).toEqual([ONE]);
+    expect(refusalToDecide(aPerson(ANA), aRun(), withEscalation(both, reached))?.type).toBe("unverified");
+  });
+
+  test("everyone whom either names is called once, however many rules there are", () => {
+    const third = escalating(stage(1, these([], [ONE])), stage(2, null, these([BEN])));
+    expect(combineFollowUps(both.followUp, third).escalate.map(({ call }) => call)).toEqual([
+      these([ANA], [ONE]),
+      these([BEN]),
+    ]);
+  });
+});
+
+const lists = principals.filter((each) => each !== "anyone");
+const escalations = fc
+  .array(fc.option(lists), { minLength: 3, maxLength: 3 })
+  .map((each) => escalating(...each.map((to, at) => stage(at + 1, to))));
+
+test("a person may decide by a stage of several rules exactly if stages of each have let them in by then", () => {
+  fc.assert(
+    fc.property(
+      fc.array(escalations, { minLength: 2, maxLength: 4 }),
+      people,
+      fc.nat(3),
+      (each, who, hours) => {
+        const letIn = (rule: FollowUpRule) => isOneOf(who, letInBy(rule, hours * HOUR));
+        const answers = each.map(letIn);
+        const expected = answers.includes(false) ? false : answers.includes(null) ? null : true;
+        // If no one is let in by one rule, nothing is unknown.
+        const isClosed = each.some((rule) => isNobody(letInBy(rule, hours * HOUR)));
+        expect(letIn(each.reduce(combineFollowUps))).toBe(isClosed ? false : expected);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
 });

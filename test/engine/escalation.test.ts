@@ -6,6 +6,7 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { withFollowUp } from "#src/domain/follow-up.ts";
 import { ChannelId, GroupId, MessageTs, type RunId, TeamId, UserId } from "#src/domain/ids.ts";
 import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
@@ -118,6 +119,32 @@ describe("a person whom a stage names, but no part of the rule", () => {
     expect(seen.outcome).toBe("may decide from here on; S0ONCALL may only deny");
     expect(seen.card).toMatch(/S0SECURITY.*who can decide too.*S0ONCALL.*who can deny it/s);
   });
+});
+
+test("a person whom one rule names by id and the other by a group may decide after the stage, and the audit says so", async () => {
+  const bench = await createBench();
+  const rule = (name: string, to: FollowUpRule["escalate"][number]["to"]) => ({
+    name,
+    approvers: these([APPROVER]),
+    followUp: { ...NO_FOLLOW_UP, escalate: [{ afterMs: 30 * MIN, to, call: null }] },
+  });
+  const [first, second] = [
+    { ...rule("a", these([], [ON_CALL])), when: { ...BUILT_IN_RULE.when, action: ["DELETE *"] } },
+    rule("b", these([UserId("U0CAT")])),
+  ];
+  bench.policy = aPolicy(first, second);
+  const { id, click } = await bench.withCard();
+  bench.people.sets = new Set([ON_CALL]);
+  await bench.clock.pass(31 * MIN);
+  expect((await bench.run(id)).approvals[0]?.appliedRule.rule.name).toBe("a and b");
+  expect(await refusalTo(bench, { ...click, user: UserId("U0DEE") })).toBe("not-approver");
+  expect(await refusalTo(bench, { ...click, user: UserId("U0CAT") })).toBe(null);
+  expect(await entries(bench, "escalated")).toMatchObject([
+    {
+      outcome: "people who are in each of the lists (U0CAT) and (S0ONCALL) may decide from here on",
+      mentioned: [ON_CALL, "U0CAT"],
+    },
+  ]);
 });
 
 describe("the queue of a person whom a stage names, but who is not in the run's channel", () => {

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
-import type { NamedPeople, Part, Principals } from "../../domain/policy/named-people.ts";
+import type { ListedPeople, NamedPeople, Part, Principals } from "../../domain/policy/named-people.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
 
 const id = (prefixes: string, what: string, example: string) =>
@@ -66,7 +66,7 @@ export function time(longest: string) {
     .transform(ms);
 }
 
-export function principalsOf(given: z.output<typeof principals>): Exclude<Principals, "anyone">;
+export function principalsOf(given: z.output<typeof principals>): ListedPeople;
 export function principalsOf(given: z.output<typeof who>): Principals;
 export function principalsOf(given: z.output<typeof who>): Principals {
   if (given === "anyone") return given;

@@ -17,6 +17,7 @@ import type {
 } from "../../domain/follow-up.ts";
 import { type ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "../../domain/ids.ts";
 import { type Hours, type Weekday } from "../../domain/policy/hours.ts";
+import type { ListedPeople, NamedPeople } from "../../domain/policy/named-people.ts";
 import type { FollowUpRule, Reminders, Stage } from "../../domain/policy/follow-up-rule.ts";
 import {
   flag,
@@ -34,11 +35,9 @@ import {
 } from "./document-shape.ts";
 
 const user = id(UserId);
-const people = record<NonNullable<Stage["call"]>>({
-  users: list(user),
-  groups: list(id(GroupId)),
-  channels: list(id(ChannelId)),
-});
+const ofList = { users: list(user), groups: list(id(GroupId)), channels: list(id(ChannelId)) };
+const people = record<NamedPeople>(ofList);
+const listedPeople = record<ListedPeople>({ ...ofList, alsoIn: optional(list(people)) });
 
 const hours = record<Hours>({
   tz: text,
@@ -49,7 +48,7 @@ const hours = record<Hours>({
 
 export const followUpRule = record<FollowUpRule>({
   remind: orNull(record<Reminders>({ afterMs: number, doubles: flag, atMost: number })),
-  escalate: list(record<Stage>({ afterMs: number, to: orNull(people), call: orNull(people) })),
+  escalate: list(record<Stage>({ afterMs: number, to: orNull(listedPeople), call: orNull(people) })),
   claimMs: number,
   questionMs: number,
   warnMs: orNull(number),

@@ -4,7 +4,7 @@ import { type Match, matcher } from "../../domain/policy/choose-rule.ts";
 import { rightsOfStage } from "../../domain/escalation.ts";
 import { type FollowUpRule, NO_FOLLOW_UP, type Stage } from "../../domain/policy/follow-up-rule.ts";
 import type { Hours } from "../../domain/policy/hours.ts";
-import { idsOf, NO_ONE, type NamedPeople } from "../../domain/policy/named-people.ts";
+import { isNobody, type ListedPeople, NO_ONE } from "../../domain/policy/named-people.ts";
 import { isComparison, type Pattern, patternText } from "../../domain/policy/pattern.ts";
 import { BUILT_IN_RULE, type Facts, type Rule, type When } from "../../domain/policy/policy.ts";
 
@@ -68,7 +68,7 @@ export function conditionsOfKind({ when }: Rule, facts: Facts, kind: Match): str
 
 type Words = {
   readonly time: (ms: number) => string;
-  readonly people: (named: NamedPeople) => string;
+  readonly people: (named: ListedPeople) => string;
 };
 
 export function followUpSentences(rule: Rule, { time, people }: Words): readonly string[] {
@@ -126,10 +126,10 @@ function stageSentences(
 }
 
 /** Returns what the people of a stage may do, at most two clauses. */
-export function stageRights(to: NamedPeople, rule: Rule, people: Words["people"]): readonly string[] {
+export function stageRights(to: ListedPeople, rule: Rule, people: Words["people"]): readonly string[] {
   const { decide, denyOnly } = rightsOfStage(to, rule);
-  const clause = (who: NamedPeople, may: string): readonly string[] =>
-    idsOf(who).length === 0 ? [] : [`${people(who)} may ${may}`];
+  const clause = (who: ListedPeople, may: string): readonly string[] =>
+    isNobody(who) ? [] : [`${people(who)} may ${may}`];
   return [...clause(decide, "decide too"), ...clause(denyOnly, "deny, but not approve")];
 }
 

@@ -3,7 +3,17 @@
 import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isSameJson } from "../json.ts";
 import type { Hours } from "./hours.ts";
-import { isNobody, type NamedPeople, together, withoutNamed } from "./named-people.ts";
+import {
+  inBoth,
+  isNobody,
+  isWithin,
+  type ListedPeople,
+  listsOf,
+  NO_ONE,
+  type NamedPeople,
+  together,
+  withoutNamed,
+} from "./named-people.ts";
 
 export type FollowUpRule = {
   /** Null if there are no reminders. */
@@ -27,10 +37,13 @@ export type FollowUpRule = {
 /** `doubles`: each wait is twice as long as the one before. */
 export type Reminders = { readonly afterMs: number; readonly doubles: boolean; readonly atMost: number };
 
-/** After the request has waited for `afterMs`, the people in `to` may also decide it. The people in `call` are only called. */
+/**
+ * After the request has waited for `afterMs`, the people in `to` may also decide it. The people in `call` are only called. If `to` has
+ * several lists, which several rules let in, then it holds everyone who was let in by then, and `call` holds everyone who is called.
+ */
 export type Stage = {
   readonly afterMs: number;
-  readonly to: NamedPeople | null;
+  readonly to: ListedPeople | null;
   readonly call: NamedPeople | null;
 };
 
@@ -54,12 +67,11 @@ export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule
   const byTime = Map.groupBy([...a.escalate, ...b.escalate], ({ afterMs }) => afterMs);
   // Stages at the same time become one, because a request reaches them only once.
   const stages = [...byTime].map(([afterMs, sameTime]): Stage => {
-    const named = together(
-      sameTime.flatMap(({ to, call }) => [to, call].filter((people) => people !== null)),
-    );
-    const notInBoth = together([a, b].map((rule) => withoutNamed(named, letInBy(rule, afterMs))));
-    const to = withoutNamed(named, notInBoth);
-    return { afterMs, to: nullIfNobody(to), call: nullIfNobody(withoutNamed(named, to)) };
+    const called = together(sameTime.map(calledBy));
+    const letIn = (upToMs: number) => inBoth(letInBy(a, upToMs), letInBy(b, upToMs));
+    const to = addedTo(letIn(afterMs - 1), letIn(afterMs));
+    const others = isSingle(to) ? withoutNamed(called, to) : called;
+    return { afterMs, to: nullIfNobody(to), call: nullIfNobody(others) };
   });
   return {
     remind: sooner(a.remind, b.remind),
@@ -75,10 +87,28 @@ export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule
 }
 
 /** Returns the people who may decide because of the stages up to this time. */
-export const letInBy = ({ escalate }: Pick<FollowUpRule, "escalate">, upToMs: number): NamedPeople =>
-  together(escalate.flatMap(({ afterMs, to }) => (to !== null && afterMs <= upToMs ? [to] : [])));
+export const letInBy = ({ escalate }: Pick<FollowUpRule, "escalate">, upToMs: number): ListedPeople =>
+  escalate
+    .flatMap(({ afterMs, to }) => (to !== null && afterMs <= upToMs ? [to] : []))
+    .reduce<ListedPeople>(
+      (before, to) => (isSingle(before) && isSingle(to) ? together([before, to]) : to),
+      NO_ONE,
+    );
 
-const nullIfNobody = (people: NamedPeople): NamedPeople | null => (isNobody(people) ? null : people);
+/** Returns what a stage must let in, so that all of `after` may decide where `before` may decide already. */
+function addedTo(before: ListedPeople, after: ListedPeople): ListedPeople {
+  if (isWithin(after, before)) return NO_ONE;
+  return isSingle(before) && isSingle(after) ? withoutNamed(after, before) : after;
+}
+
+/** Returns everyone whom the stage calls. */
+export const calledBy = ({ to, call }: Stage): NamedPeople =>
+  together([to !== null && isSingle(to) ? to : NO_ONE, call ?? NO_ONE]);
+
+const isSingle = (people: ListedPeople): boolean => people.alsoIn === undefined;
+
+const nullIfNobody = <People extends ListedPeople>(people: People): People | null =>
+  isNobody(people) ? null : people;
 
 function sooner(a: Reminders | null, b: Reminders | null): Reminders | null {
   if (a === null || b === null) return a ?? b;
@@ -92,8 +122,6 @@ function shorter(a: FollowUpRule["extend"], b: FollowUpRule["extend"]): FollowUp
 
 /** Returns every id that the follow-up names. */
 export const idsOfFollowUp = ({ escalate }: FollowUpRule): readonly (UserId | GroupId | ChannelId)[] =>
-  escalate.flatMap(({ to, call }) =>
-    [to, call].flatMap((people) =>
-      people === null ? [] : [...people.users, ...people.groups, ...people.channels],
-    ),
-  );
+  escalate
+    .flatMap(({ to, call }) => [to ?? NO_ONE, call ?? NO_ONE].flatMap(listsOf))
+    .flatMap(({ users, groups, channels }) => [...users, ...groups, ...channels]);

@@ -11,11 +11,11 @@ export type NamedPeople = {
 
 export const NO_ONE: NamedPeople = { users: [], groups: [], channels: [] };
 
-/**
- * "anyone" means every full member who can see the card. `alsoIn`: the person must be in each of these lists as well, because several rules
- * apply at once.
- */
-export type Principals = "anyone" | (NamedPeople & { readonly alsoIn?: readonly NamedPeople[] });
+/** `alsoIn`: the person must be in each of these lists as well, because several rules apply at once. */
+export type ListedPeople = NamedPeople & { readonly alsoIn?: readonly NamedPeople[] };
+
+/** "anyone" means every full member who can see the card. */
+export type Principals = "anyone" | ListedPeople;
 
 /** Returns the lists that a person must be in: every one of them. Returns an empty list if anyone will do. */
 export function listsOf(principals: Principals): readonly NamedPeople[] {
@@ -44,6 +44,8 @@ function isListWithin(a: NamedPeople, b: NamedPeople): boolean {
 }
 
 /** Returns the people who are in both. */
+export function inBoth(a: ListedPeople, b: ListedPeople): ListedPeople;
+export function inBoth(a: Principals, b: Principals): Principals;
 export function inBoth(a: Principals, b: Principals): Principals {
   const lists = [...listsOf(a), ...listsOf(b)];
   const byId = lists.filter(isById);
@@ -60,9 +62,12 @@ export function inBoth(a: Principals, b: Principals): Principals {
           index !== at && isListWithin(other, list) && (index < at || !isListWithin(list, other)),
       ),
   );
-  if (first === undefined) return "anyone";
-  return others.length === 0 ? first : { ...first, alsoIn: others };
+  return first === undefined ? "anyone" : inEach(first, others);
 }
+
+/** Returns the people who are in the first list and in each of the others. */
+export const inEach = (first: NamedPeople, others: readonly NamedPeople[]): ListedPeople =>
+  others.length === 0 ? first : { ...first, alsoIn: others };
 
 /** Returns whether the list names no group and no channel. */
 export const isById = ({ groups, channels }: NamedPeople): boolean => groups.length + channels.length === 0;

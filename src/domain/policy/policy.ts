@@ -6,7 +6,15 @@ import { isRecord, type Json } from "../json.ts";
 import { type FollowUpRule, idsOfFollowUp, NO_FOLLOW_UP } from "./follow-up-rule.ts";
 import { DEFAULT_LOOK_BACK, type Hours, type LookBackTime } from "./hours.ts";
 import type { Pattern } from "./pattern.ts";
-import { idsOf, listsOf, NO_ONE, type NamedPeople, type Part, type Principals } from "./named-people.ts";
+import {
+  idsOf,
+  type ListedPeople,
+  listsOf,
+  NO_ONE,
+  type NamedPeople,
+  type Part,
+  type Principals,
+} from "./named-people.ts";
 import type { SavedTask } from "./saved-task.ts";
 
 export type Policy = {
@@ -114,7 +122,7 @@ export type Rule = {
    * People who may also decide because of an escalation, even if they do not see the run's channel. Absent until a stage is reached. No
    * rule in a policy has this field; `ruleOf` adds it for one request.
    */
-  readonly escalated?: NamedPeople;
+  readonly escalated?: ListedPeople;
 };
 
 /** The conditions of a rule. All that are given must hold; of a list, one item must. Texts are patterns as written in the file. */

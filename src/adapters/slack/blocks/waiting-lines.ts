@@ -7,7 +7,15 @@ import type { Approval } from "../../../domain/approval.ts";
 import { reachedStages, rightsOfStage } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
 import { hasClock } from "../../../domain/follow-up-due.ts";
-import { NO_ONE, type NamedPeople, type Part, partName } from "../../../domain/policy/named-people.ts";
+import {
+  isNobody,
+  type ListedPeople,
+  listsOf,
+  NO_ONE,
+  type NamedPeople,
+  type Part,
+  partName,
+} from "../../../domain/policy/named-people.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { waitsForAnswer } from "../../../domain/question.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
@@ -47,9 +55,18 @@ function stageLines(approval: Approval): readonly RichTextSection[] {
 }
 
 /** Returns no line if the stage names no one. */
-function stageLine(title: string, who: NamedPeople, may: string, at: number): readonly RichTextSection[] {
-  const names = namesOf(who);
-  return names.length === 0 ? [] : [line(span(title, { bold: true }), ...names, span(may), moment(at))];
+function stageLine(title: string, who: ListedPeople, may: string, at: number): readonly RichTextSection[] {
+  if (isNobody(who)) return [];
+  const [first = [], ...others] = listsOf(who).map(namesOf);
+  const names =
+    others.length === 0
+      ? first
+      : [
+          span("people who are in each of these lists: ("),
+          ...[first, ...others].flatMap((list, nth) => (nth === 0 ? list : [span(") and ("), ...list])),
+          span(")"),
+        ];
+  return [line(span(title, { bold: true }), ...names, span(may), moment(at))];
 }
 
 function namesOf({ users, groups, channels }: NamedPeople): readonly RichTextElement[] {

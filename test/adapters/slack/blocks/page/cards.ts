@@ -7,6 +7,7 @@ import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import type { ListedPeople } from "#src/domain/policy/named-people.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import { NO_PRECEDENTS, type Precedents } from "#src/domain/precedent.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
@@ -239,9 +240,10 @@ const fromOperations = {
   memberOf: [GroupId("S0SRE")],
 };
 
+const NAMED = { users: [CLEO], groups: [GroupId("S0SRE")], channels: [] };
+
 /** The approval after its first two stages were reached. */
-const escalated = (approval: Approval): Approval => {
-  const to = { users: [CLEO], groups: [GroupId("S0SRE")], channels: [] };
+const escalated = (approval: Approval, to: ListedPeople = NAMED): Approval => {
   const call = { users: [ANA], groups: [], channels: [] };
   const escalate = [
     { afterMs: 600_000, to, call: null },
@@ -351,6 +353,10 @@ export const CARD_PARTS: Record<
     card("one approval from each of two parts", ofParts),
     card("escalated", escalated(byTwo)),
     card("one approval from each of two parts, escalated", escalated(ofParts)),
+    card(
+      "escalated by two rules",
+      escalated(byTwo, { ...NAMED, users: [], alsoIn: [{ ...NAMED, groups: [] }] }),
+    ),
   ],
   "rule:1-of-2": [
     card("", { ...byTwo, votes: [decisionOf("approve", "Tests are green", CLEO)] }),
