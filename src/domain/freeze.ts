@@ -4,8 +4,8 @@
 import { type ChannelId, UserId } from "./ids.ts";
 
 /**
- * Stands for the person behind a freeze whose entry is not proven or cannot be read. Stored runs name a person, so this has the form of an
- * id, but one that Slack gives to no one.
+ * Stands for the person behind a freeze or a stop whose entry is not proven or cannot be read. Stored runs name a person, so this has the
+ * form of an id, but one that Slack gives to no one.
  */
 export const UNKNOWN_PERSON = UserId("U0");
 

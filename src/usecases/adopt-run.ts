@@ -3,6 +3,7 @@
 import { applyPolicy } from "../domain/applied-rule.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
+import { UNKNOWN_PERSON } from "../domain/freeze.ts";
 import { reasonToKeepWatching, stopWatching } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -71,7 +72,8 @@ async function freshRun(deps: UseCaseDeps, by: Asker, { key, id }: RunIds): Prom
   const askedAt = deps.context().now;
   const run = adoptedRun(id, { key, team, channel, requester, input: "", askedAt, answer: null });
   const mayHaveAsked = await othersWhoMayHaveAsked(deps, by, id);
-  return mayHaveAsked.length === 0 ? run : { ...run, mayHaveAsked };
+  const stop = await stopInForce(deps, { key, id });
+  return { ...run, ...(mayHaveAsked.length > 0 && { mayHaveAsked }), ...(stop !== null && { stop }) };
 }
 
 async function fetchOrRefuse(
@@ -142,8 +144,7 @@ async function startOver(
   { key, id }: RunIds,
 ): Promise<Result<Run, CommandRefusal>> {
   const user = (await firstRequester(deps, key)) ?? (await firstRequester(deps, id)) ?? by.user;
-  const stop = await stopInForce(deps, key);
-  const fresh = { ...(await freshRun(deps, { ...by, user }, { key, id })), ...(stop !== null && { stop }) };
+  const fresh = await freshRun(deps, { ...by, user }, { key, id });
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
   const begun = await deps.engine.transact(
     key,
@@ -168,15 +169,22 @@ async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserI
   return null;
 }
 
-/** Resolves to the stop that the run's signed entries show, unless it was lifted. */
-async function stopInForce({ store }: UseCaseDeps, key: RunKey): Promise<Stop | null> {
+/**
+ * Resolves to the stop of the run in the audit, unless it was lifted. An entry that is not proven also stops the run, and lifts no stop:
+ * otherwise, people could lift a stop by spoiling its entry. Unsigned columns say which entries are found, so a lift must also name the
+ * run.
+ */
+async function stopInForce({ store, context }: UseCaseDeps, { key, id }: RunIds): Promise<Stop | null> {
+  const found = (await Promise.all([store.auditOfRun(key), store.auditOfRun(id)])).flat();
   let stop: Stop | null = null;
-  for (const { seq, entry } of await store.auditOfRun(key)) {
+  for (const { seq, entry } of found.toSorted((a, b) => a.seq - b.seq)) {
     if (entry.what !== "stopped" && entry.what !== "stop-lifted") continue;
     const proven = await store.provenEntry(seq);
-    if (!proven.ok) continue;
-    const { what, by, at } = proven.kept.entry;
-    stop = what === "stopped" && by !== null ? { by: by.user, at } : null;
+    const { what, run, runId, by, at } = proven.ok ? proven.kept.entry : entry;
+    if (what === "stop-lifted") {
+      if (proven.ok && (run === key || runId === id)) stop = null;
+    } else if (proven.ok && by !== null) stop = { by: by.user, at };
+    else stop = { by: UNKNOWN_PERSON, at: context().now };
   }
   return stop;
 }

@@ -4,11 +4,13 @@
 import { expect, test } from "vitest";
 import { commandRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
 import { escaped } from "#src/adapters/slack/blocks/rich.ts";
-import { UserId } from "#src/domain/ids.ts";
+import { UNKNOWN_PERSON } from "#src/domain/freeze.ts";
+import { RunId, UserId } from "#src/domain/ids.ts";
 import { PortError } from "#src/ports.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { APPROVER, aRunId, CHANNEL, TEAM } from "../make/run.ts";
+import { withFile } from "../make/spoilt-database.ts";
 
 const BY = { team: TEAM, user: APPROVER, channel: CHANNEL };
 const FRIEND = { ...BY, user: UserId("U0FRIEND") };
@@ -93,6 +95,71 @@ test("a run whose record was changed and that is watched again is still stopped,
   await bench.clock.pass(1_000);
   await tamperAndWatch(bench, id, FRIEND);
   expect((await bench.run(id)).stop).toBeUndefined();
+});
+
+/** A run that a person stops. Resolves to the press that would lift the stop. */
+async function stopped(bench: Bench, id: ReturnType<typeof aRunId>) {
+  bench.agents.pending.set(id, ["apr_1"]);
+  await bench.flow.adoptRun.adopt(BY, id);
+  await bench.clock.pass(1_000);
+  const press = { ...BY, user: OTHER, run: (await bench.run(id)).key };
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  await bench.clock.pass(5_000);
+  return press;
+}
+
+async function forgetAndWatch(bench: Bench, id: ReturnType<typeof aRunId>): Promise<void> {
+  expect((await bench.flow.adoptRun.unwatch(BY, id)).ok).toBe(true);
+  await bench.clock.pass(60_000);
+  expect(await bench.store.forget(bench.clock.monotonic() + 1)).toBe(1);
+  expect((await bench.flow.adoptRun.adopt(BY, id)).ok).toBe(true);
+  await bench.clock.pass(5_000);
+}
+
+test("a stopped run that is forgotten and watched again is still stopped, and its requests are denied, until the stop is lifted", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  await stopped(bench, id);
+  bench.agents.pending.set(id, ["apr_2"]);
+  await forgetAndWatch(bench, id);
+  const { key, stop, approvals } = await bench.run(id);
+  expect(stop).toMatchObject({ by: OTHER });
+  expect(approvals).toMatchObject([{ state: { type: "decided", decision: { verdict: "deny" } } }]);
+  expect(await bench.flow.stopRun.lift({ ...BY, run: key })).toMatchObject({ ok: false });
+  expect(await bench.flow.stopRun.lift({ ...BY, user: FRIEND.user, run: key })).toMatchObject({ ok: true });
+  bench.agents.pending.set(id, ["apr_3"]);
+  await bench.clock.pass(5_000);
+  bench.agents.pending.delete(id);
+  await bench.clock.pass(5_000);
+  await forgetAndWatch(bench, id);
+  expect((await bench.run(id)).stop).toBeUndefined();
+});
+
+test("a stop whose entry was changed still counts, but does not name the person in it", async () => {
+  const { bench, spoil } = await withFile();
+  const id = aRunId();
+  await stopped(bench, id);
+  spoil("update audit set entry = replace(entry, 'U0OTHER', 'U0FRIEND') where what = 'stopped'");
+  await tamperAndWatch(bench, id, FRIEND);
+  expect((await bench.run(id)).stop).toMatchObject({ by: UNKNOWN_PERSON });
+});
+
+test.each([
+  ["was changed", "run_1", "entry = replace(entry, 'U0FRIEND', 'U0OTHER') where what = 'stop-lifted'"],
+  ["is about another run", "run_2", "run_id = 'run_1' where what = 'watched'"],
+])("an entry that says that the stop is lifted, but %s, does not end it", async (_what, lifted, change) => {
+  const { bench, spoil } = await withFile();
+  const id = RunId("run_1");
+  await stopped(bench, id);
+  await stopped(bench, RunId("run_2"));
+  const lift = { ...BY, user: FRIEND.user, run: (await bench.run(RunId(lifted))).key };
+  expect(await bench.flow.stopRun.lift(lift)).toMatchObject({ ok: true });
+  await bench.clock.pass(5_000);
+  spoil(`update audit set ${change}`);
+  await tamperAndWatch(bench, id, FRIEND);
+  const { stop } = await bench.run(id);
+  expect(stop).toMatchObject({ by: OTHER });
+  expect(stop?.lifted).toBeUndefined();
 });
 
 test("a found run that changes while it is watched again is not trusted, and neither is its requester", async () => {

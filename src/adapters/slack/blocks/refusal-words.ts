@@ -16,7 +16,7 @@ import {
   isFollowUpRefusal,
 } from "./follow-up-refusals.ts";
 import { partsInWords } from "./waiting-lines.ts";
-import { count, escaped, localTime, plural } from "./rich.ts";
+import { count, escaped, localTime, mentioned, plural } from "./rich.ts";
 
 /** Refusals that always have the same words. */
 const FIXED_WORDS = {
@@ -81,7 +81,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "closed":
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "stopped":
-      return `<@${refusal.stop.by}> stopped this run. Its requests are denied until an approver lifts the stop in the run's thread. Nothing was sent.`;
+      return `${mentioned(refusal.stop.by)} stopped this run. Its requests are denied until an approver lifts the stop in the run's thread. Nothing was sent.`;
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No approval is sent until the freeze is lifted. You can deny this. Nothing was sent.`;
     case "reason-needed":
@@ -178,7 +178,7 @@ function alreadyDecided(
   const what = decision.verdict === "approve" ? "approved" : "denied";
   const at = when(decision);
   if (decision.stoppedBy !== undefined)
-    return `<@${decision.stoppedBy}> stopped this run, so this was denied, ${at}. Your decision was not sent. Lift the stop in the run's thread, and the agent can ask again.`;
+    return `${mentioned(decision.stoppedBy)} stopped this run, so this was denied, ${at}. Your decision was not sent. Lift the stop in the run's thread, and the agent can ask again.`;
   if (decision.by === null)
     return `The policy ${what} this, ${at}, because the time to decide had passed. Nothing more was sent.`;
   if (decision.by.user === asker)

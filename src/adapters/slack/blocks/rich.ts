@@ -11,6 +11,7 @@ import type {
   RichTextSection,
   RichTextText,
 } from "@slack/types";
+import { UNKNOWN_PERSON } from "../../../domain/freeze.ts";
 import type { MessageTs, UserId } from "../../../domain/ids.ts";
 import { shortened } from "../../../domain/text/excerpt.ts";
 import { groupDigits } from "../../../domain/text/secrets.ts";
@@ -33,9 +34,15 @@ export function untrustedSpan(text: string, max: number, style?: Style): RichTex
 /** Slack refuses an empty text element. */
 const nonEmpty = (text: string): string => (text === "" ? " " : text);
 
-export function person(user: UserId): RichTextElement {
-  return { type: "user", user_id: user };
-}
+export const person = (user: UserId): RichTextElement =>
+  user === UNKNOWN_PERSON ? span(`someone ${UNPROVEN}`) : { type: "user", user_id: user };
+
+/** Stands for the person behind a stop whose entry is not proven. */
+const UNPROVEN = "(the audit does not prove who)";
+
+/** For text in Slack's own markup. It may begin a sentence. */
+export const mentioned = (user: UserId): string =>
+  user === UNKNOWN_PERSON ? `Someone ${UNPROVEN}` : `<@${user}>`;
 
 /** A moment, drawn in the reader's own time zone. */
 export function moment(at: number): RichTextElement {

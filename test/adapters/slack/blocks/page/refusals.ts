@@ -5,6 +5,7 @@ import { commandRefusal, typedRunRefusal } from "#src/adapters/slack/blocks/comm
 import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
+import { UNKNOWN_PERSON } from "#src/domain/freeze.ts";
 import { GroupId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import type { CommandRefusal } from "#src/domain/command-refusal.ts";
@@ -57,7 +58,10 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "word-needed": [{ type: "word-needed", word: "production" }],
   "not-all-shown": [{ type: "not-all-shown", fields: 12 }],
   "file-not-seen": [{ type: "file-not-seen" }],
-  stopped: [{ type: "stopped", stop: { by: BEN, at: NOON } }],
+  stopped: [
+    { type: "stopped", stop: { by: BEN, at: NOON } },
+    { type: "stopped", stop: { by: UNKNOWN_PERSON, at: NOON } },
+  ],
   frozen: [
     { type: "frozen", freeze: FROZEN },
     { type: "frozen", freeze: { ...FROZEN, channel: null, why: "" } },

@@ -5,6 +5,7 @@ import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { applyDigest } from "#src/domain/storm.ts";
 import { markTampered } from "#src/domain/end-run.ts";
+import { UNKNOWN_PERSON } from "#src/domain/freeze.ts";
 import { ApprovalId, MessageTs, RunId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
@@ -287,6 +288,10 @@ export const NOTICES_IN_THREAD: Record<
       ),
     },
     { when: "no denial yet", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
+    {
+      when: "its entry in the audit was changed",
+      drawn: messageIn({ ...CREATED, stop: { ...STOP, by: UNKNOWN_PERSON } }, STOPPED, DEPLOYMENT),
+    },
     {
       when: "the service refused a denial",
       drawn: messageIn(withApprovals(STOPPED_RUN, denied(confirmed), REFUSED_DENIAL), STOPPED, DEPLOYMENT),
