@@ -19,7 +19,7 @@ import {
 } from "./posted-message.ts";
 import { plannedNotice, type PrivateNotice } from "./notice.ts";
 import { findApproval, OPENING, OUTCOME, OUTPUT, replaceApproval, type Run, type Slot } from "./run.ts";
-import { applyDecisionOutcome } from "./decision-delivery.ts";
+import { applyDecisionOutcome, isUndelivered } from "./decision-delivery.ts";
 import { applyUploadOutcome } from "./message-outcome.ts";
 import { applyMessageOutcome, LOST, markPosting, type PostAct } from "./message-transitions.ts";
 import { applyPrecedents } from "./same-request.ts";
@@ -100,7 +100,7 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
       return dropOutput(withUpload(run, effect.slot, upload));
     }
     case "send-decision":
-      return applyDecisionOutcome(run, effect.approval, outcome, ctx);
+      return dropOutput(applyDecisionOutcome(run, effect.approval, outcome, ctx));
     case "count-approvers":
       return applyApproverCount(run, effect.approval, outcome, ctx);
     case "look-up-precedents":
@@ -218,7 +218,7 @@ function cannotPost(run: Run, why: { words: string; code: string | undefined }, 
   return { ...run, notices: [...run.notices, plannedNotice(run.requester, says, ctx)] };
 }
 
-/** Forgets the output once it is posted in full. */
+/** Forgets the output once it is posted in full, and no decision that the service may still confirm can change its message. */
 function dropOutput(run: Run): Run {
   const ended = run.seen?.ended;
   const post = run.posts[OUTCOME];
@@ -231,7 +231,8 @@ function dropOutput(run: Run): Run {
   )
     return run;
   const isComplete = !ended.asFile || fileState(run, OUTPUT) !== "coming";
-  if (!isComplete || post.shows !== outcomeRenderKey(run)) return run;
+  const mayChange = run.approvals.some(isUndelivered) || post.shows !== outcomeRenderKey(run);
+  if (!isComplete || mayChange) return run;
   return { ...run, seen: { ...run.seen, ended: { ...ended, output: null } } };
 }
 

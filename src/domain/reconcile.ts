@@ -38,6 +38,7 @@ import {
 import {
   cardSlot,
   digestSlot,
+  isOutputForgotten,
   isWatched,
   OPENING,
   OUTCOME,
@@ -105,7 +106,7 @@ function dueMessages(run: Run, monotonic: number): Due[] {
     ...run.approvals.map((approval) => message(cardSlot(approval.id), cardRenderKey(run, approval))),
     ...followUpSlots(run).map((slot) => message(slot, followUpMessageKey(run, slot))),
     message(UNREADABLE, unreadableRenderKey(run)),
-    message(OUTCOME, outcomeRenderKey(run)),
+    message(OUTCOME, wantedOutcome(run)),
     opening,
     message(MISSING, missingRenderKey(run)),
     message(STOPPED, stoppedRenderKey(run)),
@@ -116,6 +117,12 @@ function dueMessages(run: Run, monotonic: number): Due[] {
   if (run.posts[OPENING]?.type === "up") return messages;
   // Replies need their thread. Posted messages are updated all the same, because buttons must disappear without delay.
   return messages.filter((due) => due === opening || due.effect?.type === "update");
+}
+
+/** A message whose output was forgotten stays as it is, because drawing it again would erase the output. */
+function wantedOutcome(run: Run): string | null {
+  const ended = run.seen?.ended ?? null;
+  return ended !== null && isOutputForgotten(ended) ? null : outcomeRenderKey(run);
 }
 
 /** Delays the first post of a call until `notBefore`, so that other calls can join it, or until the hours of its rule. */

@@ -160,13 +160,17 @@ export type Seen = {
 export type Ended = {
   readonly how: Ending;
   readonly completedAt: string | null;
-  /** Kept only until it is posted. */
+  /** Kept only until it is posted and its message is final. */
   readonly output: string | null;
   readonly outputChars: number;
   /** The output is too long for a message, so it is posted as a file. The message shows the first part. */
   readonly asFile: boolean;
   readonly extra: { readonly [field: string]: Json };
 };
+
+/** Returns whether the output was forgotten after it was posted. Its message has the only copy outside the service. */
+export const isOutputForgotten = ({ output, outputChars }: Ended): boolean =>
+  output === null && outputChars > 0;
 
 export function newRun(
   facts: Pick<Run, "key" | "team" | "channel" | "requester" | "input" | "askedAt" | "answer">,

@@ -10,9 +10,12 @@ import {
   REFUSED_RETRY_MS,
   SWEEP_AFTER_MS,
 } from "#src/domain/posted-message.ts";
-import { cardSlot, OPENING, OUTPUT, type Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING, OUTCOME, OUTPUT, type Run } from "#src/domain/run.ts";
 import { applyMessageOutcome, type PostAct } from "#src/domain/message-transitions.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
+import { observe } from "#src/domain/observe.ts";
+import { reconcile } from "#src/domain/reconcile.ts";
+import { renderKey } from "#src/domain/render-key.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { APPROVER, aRun, aWatchedRun, NOON, REQUESTER } from "../make/run.ts";
 
@@ -293,6 +296,47 @@ describe("the creation of a run", () => {
   test("is settled once", () => {
     const unknown = settled(LOST);
     expect(applyOutcome(unknown, { type: "create-run" }, REFUSED, contextAt())).toBe(unknown);
+  });
+});
+
+describe("an output", () => {
+  const up = { type: "up", ts: TS, shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
+  const updated = (run: Run): Run => {
+    const outcome: Outcome = { type: "updated", shows: renderKey(run, OUTCOME) ?? "" };
+    return applyOutcome(run, { type: "update", slot: OUTCOME }, outcome, contextAt());
+  };
+  const endedWhile = (delivery: Delivery): Run => {
+    const run = deliveredRun(delivery, "deny");
+    const over = observe(run, aSnapshot(run, [], { status: "succeeded", output: "done" }), contextAt());
+    return updated({ ...over, posts: { [OPENING]: up, [OUTCOME]: up } });
+  };
+  const outputOf = ({ seen }: Run): string | null | undefined => seen?.ended?.output;
+  const acts = (run: Run): string[] =>
+    reconcile(run, NOON).effects.flatMap((each) =>
+      "slot" in each && each.slot === OUTCOME ? [each.type] : [],
+    );
+  const clean: Delivery = { type: "sending", at: NOON, tries: 1, lost: false };
+
+  test("is kept while a decision is being sent, and drawn again with a denial that is confirmed late", () => {
+    const sending = endedWhile(clean);
+    expect(outputOf(sending)).toBe("done");
+    const confirmed = applyOutcome(sending, SEND(sending), { type: "confirmed" }, contextAt());
+    expect([outputOf(confirmed), acts(confirmed)]).toEqual(["done", ["update"]]);
+    expect([outputOf(updated(confirmed)), acts(updated(confirmed))]).toEqual([null, []]);
+  });
+
+  test.for<Outcome>([LOST, LATER, REFUSED])("is forgotten when a late answer is %o", (outcome) => {
+    const sending = endedWhile(clean);
+    expect(outputOf(applyOutcome(sending, SEND(sending), outcome, contextAt()))).toBeNull();
+  });
+
+  test("is forgotten when it is posted, if no decision is being sent", () => {
+    expect(outputOf(endedWhile({ type: "confirmed", at: NOON, stillListed: null }))).toBeNull();
+  });
+
+  test("that was forgotten is never drawn over, whatever its message should say since", () => {
+    const posts = { [OPENING]: up, [OUTCOME]: { ...up, shows: "ended as an earlier release says it" } };
+    expect(acts({ ...endedWhile({ type: "confirmed", at: NOON, stillListed: null }), posts })).toEqual([]);
   });
 });
 

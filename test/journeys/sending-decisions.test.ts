@@ -110,6 +110,30 @@ describe.concurrent("a decision whose answer is lost", () => {
   });
 });
 
+describe.concurrent("the output of a run that ends before the answer to its denial", () => {
+  const REPORT = "Nothing was deployed. The report is in build 4711.";
+
+  test.for([
+    ["short", REPORT, "short"],
+    ["long", `${REPORT}\n${"x".repeat(9_000)}`, "as a file"],
+  ] as const)("stays in the thread, if it is %s", async ([, output, how], context) => {
+    const world = await aWorld(context);
+    const { opening, card } = await world.asking(ana, opsAgents, TASK);
+    const { id } = await world.runAt(TASK);
+    const gate = world.service.control.fault(decide, { type: "gate", effect: true });
+    await world.decide(ben, card, "Deny", "not now");
+    await world.service.requests.until(() => gate.hits() === 1);
+    world.service.control.finish(id, output);
+    const outcome = await world.saidIn(opening, "outcome:succeeded");
+    if (how === "as a file") await world.reads(outcome, "is attached to this thread");
+    gate.release();
+    await world.becomes(card, "denied");
+    await world.reads(outcome, "its request was denied");
+    expect(textOf(outcome)).toContain(REPORT);
+    expect(textOf(outcome)).not.toContain("No output");
+  });
+});
+
 describe.concurrent("a decision that the service refuses", () => {
   test.for([400, 404, 409, 422])(
     "with HTTP %i is never sent again, and its card opens again",

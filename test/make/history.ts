@@ -83,8 +83,8 @@ export function decidedRun(verdict: Verdict = "approve", reason = "it is time"):
 }
 
 /** Like `decidedRun`, with this delivery of the decision. */
-export function deliveredRun(delivery: Delivery): Run {
-  const run = decidedRun();
+export function deliveredRun(delivery: Delivery, verdict: Verdict = "approve"): Run {
+  const run = decidedRun(verdict);
   const [approval] = run.approvals;
   if (approval?.state.type !== "decided") throw new Error("the approval is not decided");
   return replaceApproval(run, withDelivery(approval, approval.state.decision, delivery));

@@ -5,7 +5,14 @@ import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
 import { isRecord, type Json } from "../../../domain/json.ts";
 import { fileState } from "../../../domain/render-key.ts";
-import { canRunAgain, type Creation, type Ended, OUTPUT, type Run } from "../../../domain/run.ts";
+import {
+  canRunAgain,
+  type Creation,
+  type Ended,
+  isOutputForgotten,
+  OUTPUT,
+  type Run,
+} from "../../../domain/run.ts";
 import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { RUN_AGAIN, UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
@@ -44,6 +51,8 @@ function tookWords(run: Run, { completedAt }: Ended): string {
 }
 
 function output(run: Run, ended: Ended): Block[] {
+  if (isOutputForgotten(ended))
+    return [rich(line(span("The agent's output was posted here before. The service still has it.")))];
   if (ended.output === null || ended.output === "") {
     return ended.how === "succeeded" ? [rich(line(span("No output.")))] : [];
   }

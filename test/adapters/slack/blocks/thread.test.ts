@@ -1,12 +1,14 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { cardSlot, OPENING, OUTCOME, type Run } from "#src/domain/run.ts";
+import { always } from "./hostile.ts";
 import { expectMessage } from "./oracle.ts";
 import { CREATED, LINK } from "./page/example.ts";
-import { ended, HALF_DONE, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./page/thread.ts";
+import { ended, forgotten, HALF_DONE, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./page/thread.ts";
 import { printedMessage } from "./printed.ts";
 
 const threads = Object.entries({ ...OPENINGS, ...OUTCOMES, ...NOTICES_IN_THREAD }).flatMap(([id, examples]) =>
@@ -99,6 +101,14 @@ test("an output is said to be the agent's, however long it is", () => {
     expect(printedMessage(messageIn(ended("succeeded", output), OUTCOME))).toContain(
       "\n**The agent's output:**\n✅ Approved",
     );
+});
+
+test("a run whose output was posted and forgotten never says that it has no output", () => {
+  always(fc.string({ minLength: 1 }), (output) => {
+    const run = forgotten(ended("succeeded", output));
+    expect(printedMessage(messageIn(run, OUTCOME))).toContain("The service still has it.");
+    expect(printedMessage(messageIn(run, OUTCOME))).not.toContain("No output");
+  });
 });
 
 test("a start that was not confirmed names the command of this workspace", () => {

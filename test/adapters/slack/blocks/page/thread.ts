@@ -51,6 +51,12 @@ const watchedAs = (watch: Watch): Run => ({ ...seenAs("running"), watch });
 export const ended = (how: Ending, output: string | null, extra: { [field: string]: Json } = {}): Run =>
   endedRun(CREATED, { how, output, extra, completedAt: "2026-11-20T12:04:20Z" });
 
+/** The run after its output was posted and forgotten. */
+export const forgotten = (run: Run): Run => {
+  const { seen } = run;
+  return seen?.ended ? { ...run, seen: { ...seen, ended: { ...seen.ended, output: null } } } : run;
+};
+
 const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
 
 /** A run that succeeded. The service confirmed one denial of its three decisions. */
@@ -130,6 +136,7 @@ export const OUTCOMES: Record<Extract<MessageId, `outcome:${string}`>, readonly 
   "outcome:succeeded": [
     outcome(ended("succeeded", OUTPUT_CHARS)),
     outcome(ended("succeeded", null), "without output"),
+    outcome(forgotten(ended("succeeded", OUTPUT_CHARS)), "its output posted before"),
     outcome(HALF_DONE, "a request was denied"),
     outcome(withFile(null), "a long output, its file on the way"),
     outcome(withFile({ type: "up", file: "F0" }), "a long output, its file there"),
