@@ -67,19 +67,26 @@ function code({ lang, text: inside }: Tokens.Code): Part[] {
     : [line(span(lang, { italic: true })), ...boxes(inside)];
 }
 
+/**
+ * The largest number that a list of Slack gets. Slack documents no limit, and a list beyond it would cost the whole message. Items of a list
+ * with a larger number are lines, with the numbers as they were written.
+ */
+const MAX_NUMBER = 9_999;
+
 /** Slack's lists cannot nest. A nested list therefore interrupts the outer list, and an ordered outer list then continues its numbers. */
 function list(token: Tokens.List, depth: number): Part[] {
   const out: Part[] = [];
   let open: Numbered | null = null;
   const first = typeof token.start === "number" ? token.start : 1;
+  const isLines = token.ordered && first + token.items.length - 1 > MAX_NUMBER;
   for (const [index, item] of token.items.entries()) {
-    if (open === null) {
+    const words = itemWords(item, depth);
+    if (isLines) out.push(line(span(`${writtenNumber(item) ?? `${first + index}.`} `), ...words, span("\n")));
+    else if (open === null) {
       open = newList(token.ordered, depth, token.ordered ? first - 1 + index : 0);
       out.push(open);
     }
-    const content = item.tokens.filter(({ type }) => type !== "list");
-    const box = item.task ? [span(item.checked === true ? "☑ " : "☐ ")] : [];
-    open.elements.push(line(...box, ...content.flatMap((child) => inline(child, {}, depth + 1))));
+    open?.elements.push(line(...words));
     const nested = item.tokens.filter((child): child is Tokens.List => child.type === "list");
     if (nested.length === 0) continue;
     out.push(...nested.flatMap((child) => list(child, depth + 1)));
@@ -87,6 +94,14 @@ function list(token: Tokens.List, depth: number): Part[] {
   }
   return out;
 }
+
+function itemWords({ tokens, task, checked }: Tokens.ListItem, depth: number): RichTextElement[] {
+  const content = tokens.filter(({ type }) => type !== "list");
+  const box = task ? [span(checked === true ? "☑ " : "☐ ")] : [];
+  return [...box, ...content.flatMap((child) => inline(child, {}, depth + 1))];
+}
+
+const writtenNumber = ({ raw }: Tokens.ListItem): string | undefined => /^\s*(\d+[.)])/.exec(raw)?.[1];
 
 /** docs.slack.dev documents `offset` for lists; the types of @slack/types lack it. */
 type Numbered = RichTextList & { offset?: number };

@@ -3,11 +3,14 @@ import { describe, expect, test } from "vitest";
 import { markdown } from "#src/adapters/slack/blocks/markdown.ts";
 import { rich } from "#src/adapters/slack/blocks/rich.ts";
 import { always, anyText } from "./hostile.ts";
-import { expectInert, textOf } from "./oracle.ts";
-import { printedMessage } from "./printed.ts";
+import { expectInert, expectMessage, textOf } from "./oracle.ts";
+import { printedBlocks } from "./printed.ts";
 
-const drawnFrom = (text: string): string =>
-  printedMessage({ text: "", blocks: [rich(...markdown(text))] }).slice(7);
+/** The largest number that a list of Slack gets. */
+const MAX_NUMBER = 9_999;
+
+const messageOf = (text: string) => ({ text: "The run ended.", blocks: [rich(...markdown(text))] });
+const drawnFrom = (text: string): string => `\n${printedBlocks(messageOf(text).blocks)}`;
 
 describe("an output is drawn", () => {
   test.each([
@@ -49,6 +52,33 @@ test("no word of it is lost", () => {
     const shown = textOf(markdown(given.map(([start, said]) => `${start}${said}`).join("\n")));
     for (const [, said] of given) expect(shown).toContain(said);
   });
+});
+
+test("a list keeps its numbers, and Slack accepts it, however large they are", () => {
+  const start = fc.oneof(
+    fc.integer({ min: 1, max: 999_999_900 }),
+    fc.integer({ min: MAX_NUMBER - 5, max: MAX_NUMBER + 5 }),
+  );
+  always(fc.tuple(start, fc.integer({ min: 1, max: 8 })), ([first, length]) => {
+    const items = Array.from({ length }, (_, at) => `${first + at}. item${at}`);
+    const message = messageOf(`- nested\n\n  ${items.join("\n  ")}`);
+    expectMessage(message);
+    for (const item of items) expect(printedBlocks(message.blocks)).toContain(item);
+    expect(JSON.stringify(message)).not.toMatch(/"offset":\d{5}/);
+  });
+});
+
+test.each([
+  ["the number of a ticket", "45231. Fix the login", ["45231. Fix the login"]],
+  ["numbers out of order", "45231. Fix it\n380. Ship it", ["45231. Fix it", "380. Ship it"]],
+  [
+    "a list that ends past the limit",
+    `${MAX_NUMBER}. a\n${MAX_NUMBER + 1}. b`,
+    [`${MAX_NUMBER}. a`, `${MAX_NUMBER + 1}. b`],
+  ],
+])("%s: each item is a line with the number that was written", (_what, text, lines) => {
+  expect(drawnFrom(text).trim().split(/\n+/)).toEqual(lines);
+  expect(JSON.stringify(messageOf(text))).not.toContain("rich_text_list");
 });
 
 test("a list nested deeper than Slack indents keeps its words", () => {
