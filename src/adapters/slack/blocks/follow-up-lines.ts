@@ -2,9 +2,15 @@
 
 import type { Block, RichTextBlock, RichTextElement, RichTextSection } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
-import { claimedUntil, claimOf, nextExtension, timesExtended } from "../../../domain/handling.ts";
+import {
+  claimedUntil,
+  claimOf,
+  nextExtension,
+  refusalToHandOver,
+  timesExtended,
+} from "../../../domain/handling.ts";
 import { extendedMs, type Question } from "../../../domain/follow-up.ts";
-import { questionsOf, shownQuestion, waitsForAnswer } from "../../../domain/question.ts";
+import { questionsOf, refusalToAsk, shownQuestion, waitsForAnswer } from "../../../domain/question.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";
 import {
@@ -113,29 +119,28 @@ function questionLines({ by, at, text, answer }: Question, chars: number) {
  */
 export function followUpActions(approval: Approval): Block[] {
   const { nonce } = approval;
-  const isClaimed = claimOf(approval) !== null;
   const option = (text: string, act: string): object => ({
     text: { type: "plain_text", text, emoji: false },
     value: `${nonce} ${act}`,
   });
+  const claim = claimOf(approval);
   const next = nextExtension(approval, approval.appliedRule.rule) ?? 0;
   const options = [
-    option("Ask a question", MORE_ASK),
+    ...(refusalToAsk(approval) === null ? [option("Ask a question", MORE_ASK)] : []),
     ...(next === 0
       ? []
       : [option(`Extend by ${timeWords(next)}`, `${MORE_EXTEND} ${timesExtended(approval)}`)]),
-    ...(isClaimed
-      ? [
+    ...(claim === null
+      ? []
+      : [
           option("Snooze reminders", MORE_SNOOZE),
-          option("Hand over", MORE_HAND_OVER),
+          ...(refusalToHandOver(approval, claim.by) === null ? [option("Hand over", MORE_HAND_OVER)] : []),
           option("I'm no longer looking", MORE_RELEASE),
-        ]
-      : []),
+        ]),
   ];
-  const elements = [
-    buttonsOf(approval)(CARD_CLAIM, "I'm looking at it"),
-    { type: "overflow", action_id: CARD_MORE, options },
-  ];
+  // Slack refuses a menu without options.
+  const menu = options.length === 0 ? [] : [{ type: "overflow", action_id: CARD_MORE, options }];
+  const elements = [buttonsOf(approval)(CARD_CLAIM, "I'm looking at it"), ...menu];
   return [{ type: "actions", block_id: `more-${nonce}`, elements } as Block];
 }
 

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { followUpActions } from "#src/adapters/slack/blocks/follow-up-lines.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { deadlineOf } from "#src/domain/applied-rule.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
@@ -9,9 +10,11 @@ import { close, withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision, Delivery } from "#src/domain/approval.ts";
 import { callSlot } from "#src/domain/call.ts";
 import { withFollowUp } from "#src/domain/follow-up.ts";
+import { claim, handOver } from "#src/domain/handling.ts";
 import { MessageTs } from "#src/domain/ids.ts";
-import { answer, ask, questionSlot, questionsOf } from "#src/domain/question.ts";
-import { deeds, lived, waiting } from "../../../make/handling.ts";
+import { answer, ask, MAX_QUESTIONS, questionSlot, questionsOf } from "#src/domain/question.ts";
+import type { Result } from "#src/domain/result.ts";
+import { deeds, lived, RULE, waiting } from "../../../make/handling.ts";
 import {
   aNonce,
   APPROVER,
@@ -24,7 +27,8 @@ import {
   withApprovals,
 } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
-import { printedMessage } from "./printed.ts";
+import { expectMessage } from "./oracle.ts";
+import { printedBlocks, printedMessage } from "./printed.ts";
 
 test("a card and a question get another key whenever they are drawn differently", () => {
   const run = aWatchedRun();
@@ -43,6 +47,59 @@ test("a card and a question get another key whenever they are drawn differently"
     }),
     { numRuns: 60 },
   );
+});
+
+describe("the menu of a card", () => {
+  const by = APPROVER;
+  const at = { now: NOON, monotonic: NOON };
+  const askedOften = (first: Approval, times: number): Approval =>
+    Array.from({ length: times }).reduce<Approval>(
+      (approval) => done(ask(approval, { id: aNonce(), by, text: "Why?", rule: RULE }, at)),
+      first,
+    );
+  const claimed = claim(waiting(), by, RULE, at);
+  const handedOver = done(handOver(claimed, { from: by, to: REQUESTER, form: aNonce(), rule: RULE }, at));
+  const full = askedOften(waiting(), MAX_QUESTIONS);
+  const { rule } = full.appliedRule;
+  const unextendable = { ...rule, followUp: { ...rule.followUp, extend: null } };
+  const exhausted: Approval = { ...full, appliedRule: { ...full.appliedRule, rule: unextendable } };
+  const shown = (approval: Approval) => {
+    const run = withApprovals(aWatchedRun(), approval);
+    const card = approvalCard(run, approval);
+    expectMessage(card);
+    return { key: cardRenderKey(run, approval), actions: printedBlocks(followUpActions(approval)) };
+  };
+
+  test.each<[string, Approval, string[]]>([
+    ["nobody has claimed", waiting(), ["Ask a question", "Extend by 30 min"]],
+    [
+      "was claimed",
+      claimed,
+      ["Ask a question", "Extend by 30 min", "Snooze reminders", "Hand over", "I'm no longer looking"],
+    ],
+    [
+      "was handed over",
+      handedOver,
+      ["Ask a question", "Extend by 30 min", "Snooze reminders", "I'm no longer looking"],
+    ],
+    [
+      "has one question less than it can have",
+      askedOften(waiting(), MAX_QUESTIONS - 1),
+      ["Ask a question", "Extend by 30 min"],
+    ],
+    ["has as many questions as it can have", full, ["Extend by 30 min"]],
+  ])("of a request that %s offers nothing that is always refused", (_what, approval, options) => {
+    expect(shown(approval).actions).toBe(`[I'm looking at it] [… ${options.join(" / ")}]`);
+  });
+
+  test("is left out if it would be empty", () => {
+    expect(shown(exhausted).actions).toBe("[I'm looking at it]");
+  });
+
+  test("gives the card another key when it changes", () => {
+    expect(shown(handedOver).key).not.toBe(shown(claimed).key);
+    expect(shown(full).key).not.toBe(shown(askedOften(waiting(), MAX_QUESTIONS - 1)).key);
+  });
 });
 
 test("a past call names its request, and no other that came in its place", () => {
@@ -98,6 +155,11 @@ test("the deadline of a request with an open question is one that an answer brin
   }
   expect(deadlineOf(answered.value)).toBeLessThan(deadlineOf(asked.value) ?? 0);
 });
+
+function done(result: Result<Approval, unknown>): Approval {
+  if (!result.ok) throw new Error("refused");
+  return result.value;
+}
 
 const KEY = aRunKey();
 const NO_ONE = { users: [], groups: [], more: 0 };
