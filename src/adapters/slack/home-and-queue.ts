@@ -1,113 +1,20 @@
 // The Home tab, and the queue, which appears on the Home tab and in the private answer to `pending`.
 
 import { ChannelId, parsed, RunKey, type UserId } from "../../domain/ids.ts";
-import { filtered, needsOwnForm, type QueueItem, reviewGroups } from "../../domain/queue.ts";
-import { cardSlot, UNREADABLE } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
-import type { WholeQueue } from "../../usecases/read-queue.ts";
 import { type HomeRows, homeView } from "./blocks/home-view.ts";
 import { runForm } from "./blocks/run-form.ts";
 import { withId } from "./blocks/message-id.ts";
-import {
-  CLOSED_QUEUE,
-  type GroupRow,
-  isEmpty,
-  NOTHING_WAITS,
-  queueBlocks,
-  type QueuePage,
-  type QueueRow,
-} from "./blocks/queue-list.ts";
+import { CLOSED_QUEUE, isEmpty, NOTHING_WAITS, queueBlocks } from "./blocks/queue-list.ts";
 import { count, line, type Message, rich, span } from "./blocks/rich.ts";
 import { type Answer, showAnswer, showRefusal } from "./clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { LiveHomes } from "./live-homes.ts";
 import { QUEUE_CHANNEL, QUEUE_FILTERS, QUEUE_SHOW } from "./names.ts";
-import { linked, linkTo } from "./own-messages.ts";
+import { linked } from "./own-messages.ts";
 import type { ClickPayload, HomeClickPayload, QueueClickPayload } from "./payloads.ts";
-import { decodeChoice, EVERYTHING, filterOf, type QueueChoice, shown } from "./queue-choice.ts";
-
-/** Requests per page. With the filters and the person's own runs, this keeps the Home tab below 100 blocks and an answer below 50. */
-const PAGE_SIZE = 15;
-/** The most decisions on their way to the service that are listed. */
-const MAX_UNDELIVERED = 5;
-/** The most runs with unreadable approvals that are listed. Their cards show all of them. */
-const MAX_UNREADABLE = 5;
-
-type Drawing = Pick<ListenerDeps, "review" | "team" | "quick" | "deployment">;
-
-export async function queuePage(
-  deps: Drawing,
-  user: UserId,
-  queue: WholeQueue,
-  choice: QueueChoice,
-): Promise<QueuePage> {
-  const { yours, others, undelivered, unreadable } = filtered(queue, filterOf(choice, user));
-  const all = [...yours, ...others];
-  const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
-  const page = Math.min(choice.page, pages - 1);
-  const items = all.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE);
-  const readersOwn = new Set(yours);
-  const [rows, undeliveredRows, unreadableRows] = await Promise.all([
-    Promise.all(items.map((item) => rowOf(deps, user, item))),
-    Promise.all(
-      (page === 0 ? undelivered : []).slice(0, MAX_UNDELIVERED).map((item) => withCardLink(deps, item)),
-    ),
-    Promise.all(
-      (page === 0 ? unreadable : []).slice(0, MAX_UNREADABLE).map((run) => linkTo(deps, run, UNREADABLE)),
-    ),
-  ]);
-  return {
-    yours: rows.filter(({ item }) => readersOwn.has(item)),
-    others: rows.filter(({ item }) => !readersOwn.has(item)),
-    undelivered: undeliveredRows,
-    counts: countsOf({ yours, others, undelivered, unreadable }),
-    page,
-    pages,
-    choice: { ...choice, page },
-    rules: [...new Set([...queue.yours, ...queue.others].map(({ rule }) => rule.name))].toSorted(),
-    groups: page === 0 ? groupRows(deps, user, yours) : [],
-    unreadable: unreadableRows,
-    closed: queue.closedTo !== null,
-    more: queue.more,
-    freezes: queue.freezes,
-  };
-}
-
-const countsOf = (lists: { readonly [list in keyof QueuePage["counts"]]: readonly unknown[] }) => ({
-  yours: lists.yours.length,
-  others: lists.others.length,
-  undelivered: lists.undelivered.length,
-  unreadable: lists.unreadable.length,
-});
-
-/** Adds the link to the card. */
-const withCardLink = async (deps: Drawing, item: WholeQueue["undelivered"][number]) => ({
-  ...item,
-  link: (await linkTo(deps, item.run, cardSlot(item.approval.id))).link,
-});
-
-async function rowOf(deps: Drawing, user: UserId, item: QueueItem): Promise<QueueRow> {
-  const { run, approval, may } = item;
-  const { link } = await linkTo(deps, run, cardSlot(approval.id));
-  const by = { team: deps.team, user };
-  return { item, link, review: may.length === 0 ? null : deps.review.valueFor("one", by, approval.nonce) };
-}
-
-/** How many of the largest groups get a button. The requests of a run often belong to one rule, so one group of a run is enough. */
-const MAX_GROUPS = { run: 1, rule: 2 };
-
-function groupRows({ review, team }: Drawing, user: UserId, yours: readonly QueueItem[]): GroupRow[] {
-  const groups = reviewGroups(yours);
-  const shown = (["rule", "run"] as const).flatMap((kind) =>
-    groups.filter((group) => group.kind === kind).slice(0, MAX_GROUPS[kind]),
-  );
-  return shown.flatMap((group) => {
-    const [first] = group.items;
-    if (first === undefined) return [];
-    const value = review.valueFor(group.kind, { team, user }, first.approval.nonce);
-    return [{ group, together: group.items.filter((item) => !needsOwnForm(item)).length, review: value }];
-  });
-}
+import { decodeChoice, EVERYTHING, type QueueChoice, shown } from "./queue-choice.ts";
+import { queuePage } from "./queue-page.ts";
 
 /** The private answer to `pending`. `channel` is where the person asks. Rejects with PortError. */
 export async function pendingAnswer(

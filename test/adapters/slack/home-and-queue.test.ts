@@ -4,7 +4,8 @@ import type { Block, View } from "@slack/types";
 import { queueBlocks } from "#src/adapters/slack/blocks/queue-list.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import type { QueueClickPayload } from "#src/adapters/slack/payloads.ts";
-import { choiceOf, onQueueChoice, queuePage } from "#src/adapters/slack/home-and-queue.ts";
+import { choiceOf, onQueueChoice } from "#src/adapters/slack/home-and-queue.ts";
+import { queuePage } from "#src/adapters/slack/queue-page.ts";
 import {
   decodeChoice,
   encodeChoice,
@@ -180,9 +181,13 @@ describe("runs with approvals that can't be read", () => {
     );
 
   test("are listed, and those that are not listed are counted", async () => {
-    expect(await drawn(5)).not.toContain("more run");
-    expect(await drawn(6)).toContain("… and 1 more run whose approvals can't be read");
-    expect(await drawn(7)).toContain("… and 2 more runs whose approvals can't be read");
+    expect(await drawn(5)).not.toContain("Not listed here");
+    expect(await drawn(6)).toContain(
+      "Not listed here: 1 run whose approvals can't be read. Its thread says why.",
+    );
+    expect(await drawn(7)).toContain(
+      "Not listed here: 2 runs whose approvals can't be read. Their threads say why.",
+    );
   });
 });
 

@@ -13,9 +13,11 @@ import { followUpLines } from "./follow-up-lines.ts";
 import { withId } from "./message-id.ts";
 import {
   count,
+  countedLength,
   escaped,
   line,
   type Message,
+  MESSAGE_CHARS,
   moment,
   person,
   plural,
@@ -92,18 +94,34 @@ export type ListWords = { readonly title: string; readonly none: string };
 /** `more`: whether there are runs that are not listed. No one counts them. */
 export function runList({ title, none }: ListWords, runs: readonly Linked[], more: boolean): Message {
   if (runs.length === 0) return withId("answer:list:empty", { text: none, blocks: [rich(line(span(none)))] });
-  const blocks: Block[] = [rich(line(span(title, { bold: true }))), ...runs.map((run) => runRow(run))];
-  if (more) blocks.push(rich(line(span(MORE_RUNS))));
-  return withId("answer:list", { text: `${title}: ${runs.length}`, blocks });
+  const heading = rich(line(span(title, { bold: true })));
+  const rows = fittingRows(runs, MESSAGE_CHARS - countedLength([heading, rich(line(span(MORE_RUNS)))]));
+  const isCut = more || rows.length < runs.length;
+  const blocks: Block[] = [heading, ...rows, ...(isCut ? [rich(line(span(MORE_RUNS)))] : [])];
+  return withId("answer:list", { text: `${title}: ${rows.length}`, blocks });
 }
 
 export const MORE_RUNS = "There are more; these are the newest.";
 
-export function runRow({ run, link, linkWords = "open the thread", deployment = UNNAMED }: Linked): Block {
+/** Shortens the last rows until all fit. If short rows don't fit either, leaves out the last ones. */
+function fittingRows(runs: readonly Linked[], chars: number): readonly Block[] {
+  const whole = runs.map((run) => runRow(run));
+  const short = runs.map((run) => runRow(run, "short"));
+  const candidates = [
+    ...runs.map((_, cut) => [...whole.slice(0, whole.length - cut), ...short.slice(whole.length - cut)]),
+    ...runs.map((_, cut) => short.slice(0, short.length - cut)),
+  ];
+  return candidates.find((rows) => countedLength(rows) <= chars) ?? [];
+}
+
+/** A short row counts the requests that wait and the decisions on their way. The others name the first of each. */
+export function runRow(
+  { run, link, linkWords = "open the thread", deployment = UNNAMED }: Linked,
+  size: "whole" | "short" = "whole",
+): Block {
   const status = listedStatus(run);
   const { icon, text, since } = status;
   const id = runId(run);
-  const waits = run.approvals.filter(({ state }) => state.type === "pending");
   const thread = link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: linkWords }];
   const head = line(
     span(`${icon} ${text}`, { bold: true }),
@@ -114,23 +132,30 @@ export function runRow({ run, link, linkWords = "open the thread", deployment = 
     ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
     ...thread,
   );
-  const asks = waits
-    .slice(0, MAX_WAITS)
-    .flatMap((approval) => [
-      line(span("Waits for: "), untrustedSpan(oneLine(approval.request.action ?? "(not said)", 160), 160)),
-      ...followUpLines(approval),
-    ]);
-  asks.push(...undeliveredLines(run));
   const unreadable = unreadableNow(run);
-  if (unreadable !== null) asks.push(line(span(`⚠️ ${unreadableTitle(unreadable)}.`)));
-  const more = waits.length - MAX_WAITS;
-  if (more > 0) asks.push(line(span(`… and for ${count(more)} more ${plural(more, "decision")}`)));
   return rich(
     head,
     ...whyLines(status),
     ...(run.input === "" ? [] : [quote(untrustedSpan(oneLine(run.input, 200), 200))]),
-    ...asks,
+    ...requestLines(run, size),
+    ...undeliveredLines(run, size),
+    ...(unreadable === null ? [] : [line(span(`⚠️ ${unreadableTitle(unreadable)}.`))]),
   );
+}
+
+function requestLines(run: Run, size: "whole" | "short"): RichTextSection[] {
+  const waits = run.approvals.filter(({ state }) => state.type === "pending");
+  const shown = size === "short" ? [] : waits.slice(0, MAX_WAITS);
+  const more = waits.length - shown.length;
+  const and = shown.length === 0 ? "Waits for" : "… and for";
+  const rest = `${and} ${count(more)}${shown.length === 0 ? "" : " more"} ${plural(more, "decision")}`;
+  return [
+    ...shown.flatMap((approval) => [
+      line(span("Waits for: "), untrustedSpan(oneLine(approval.request.action ?? "(not said)", 160), 160)),
+      ...followUpLines(approval),
+    ]),
+    ...(more === 0 ? [] : [line(span(rest))]),
+  ];
 }
 
 /** Returns the run's state as in its thread, or that its requests are decided, while the service still says that it waits for them. */
@@ -143,13 +168,18 @@ function listedStatus(run: Run): Pick<RunStatus, "icon" | "text" | "why"> & { re
     : { icon: "🟠", text: "Decided, not confirmed yet", since: Math.min(...decidedAt) };
 }
 
-function undeliveredLines(run: Run): RichTextSection[] {
+function undeliveredLines(run: Run, size: "whole" | "short"): RichTextSection[] {
   const undelivered = run.approvals.filter(isUndelivered);
-  const lines = undelivered
-    .slice(0, MAX_WAITS)
-    .map((approval) => undeliveredLine({ run, approval, link: null }));
-  const more = undelivered.length - lines.length;
-  return more === 0 ? lines : [...lines, line(span(`… and ${count(more)} more, not confirmed yet`))];
+  const shown = size === "short" ? [] : undelivered.slice(0, MAX_WAITS);
+  const more = undelivered.length - shown.length;
+  const rest =
+    shown.length === 0
+      ? `Decided, not confirmed yet: ${count(more)}`
+      : `… and ${count(more)} more, not confirmed yet`;
+  return [
+    ...shown.map((approval) => undeliveredLine({ run, approval, link: null })),
+    ...(more === 0 ? [] : [line(span(rest))]),
+  ];
 }
 
 /** A decision that is on its way to the service, with the title of its card. `link` leads to the card. */

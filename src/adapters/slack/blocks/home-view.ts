@@ -30,7 +30,7 @@ function listed({ page, own, moreOwn }: HomeRows): Block[] {
     header("Your runs"),
     ...(own.length === 0
       ? [partWithId("home:own:none", textBlock("You have no runs in your channels."))]
-      : own.map(runRow)),
+      : own.map((run) => runRow(run))),
     ...(moreOwn ? [textBlock(MORE_RUNS)] : []),
   ];
 }

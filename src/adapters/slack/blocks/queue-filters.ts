@@ -20,7 +20,7 @@ import {
   showRule,
   showsRule,
 } from "../queue-choice.ts";
-import { count, note } from "./rich.ts";
+import { count, countedLength, note } from "./rich.ts";
 
 type Filtered = {
   readonly counts: { readonly yours: number; readonly others: number };
@@ -40,6 +40,8 @@ const plain = (text: string): object => ({ type: "plain_text", text, emoji: fals
 const OPTION_CHARS = 75;
 /** The most rules in the filter. Slack accepts 100 options in a menu. */
 const MAX_RULES = 90;
+/** The room for the names of rules, which count like the text of the message. */
+const RULES_CHARS = 4_000;
 /** The shortest list that has filters. */
 const FILTER_FROM = 2;
 
@@ -47,14 +49,11 @@ const FILTER_FROM = 2;
 export function filters({ counts, choice, rules }: Filtered): Block[] {
   if (counts.yours + counts.others < FILTER_FROM && !isFiltered(choice)) return [];
   // The chosen rule is also an option when nothing waits under it any more.
-  const rulesShown = new Set([...rules.slice(0, MAX_RULES).map(showRule), choice.show]);
+  const rulesShown = new Set([choice.show, ...rules.slice(0, MAX_RULES).map(showRule)]);
   const options = [
     { text: plain("Everything"), value: SHOW_ALL },
     { text: plain("What I asked for"), value: SHOW_MINE },
-    ...[...rulesShown].filter(showsRule).map((value) => ({
-      text: plain(oneLine(`Rule: ${ruleShown(value)}`, OPTION_CHARS)),
-      value,
-    })),
+    ...fitting([...rulesShown].filter(showsRule).map(ruleOption)),
   ];
   const chosen = options.find(({ value }) => value === choice.show) ?? options[0];
   const show = { type: "static_select", action_id: QUEUE_SHOW, options, initial_option: chosen };
@@ -73,6 +72,19 @@ export function filters({ counts, choice, rules }: Filtered): Block[] {
       elements: [show, channel, ...(isFiltered(choice) ? [clear] : [])],
     } as Block,
   ];
+}
+
+type Option = { readonly text: object; readonly value: string };
+
+const ruleOption = (value: string): Option => ({
+  text: plain(oneLine(`Rule: ${ruleShown(value)}`, OPTION_CHARS)),
+  value,
+});
+
+/** Returns the first options that have room. */
+function fitting(options: readonly Option[]): readonly Option[] {
+  const over = options.findIndex((_, at) => countedLength(options.slice(0, at + 1)) > RULES_CHARS);
+  return over === -1 ? options : options.slice(0, over);
 }
 
 export function pager({ page, pages, choice, more }: Paged): Block[] {

@@ -19,7 +19,7 @@ import { partWithId } from "./message-id.ts";
 import { filters, pager } from "./queue-filters.ts";
 import { REFUSAL_REASONS } from "./queue-reasons.ts";
 import { missingInWords } from "./waiting-lines.ts";
-import { count, escaped, header, line, localTime, note, rich, span } from "./rich.ts";
+import { count, countedLength, escaped, header, line, localTime, note, plural, rich, span } from "./rich.ts";
 
 /**
  * `link` leads to the card, and is null if Slack gave none. `review` is the value of the button, and is null if the reader may not decide.
@@ -60,8 +60,8 @@ export type QueuePage = {
 };
 
 /** Whether nothing waits, and nothing was filtered out or left unread. */
-export function isEmpty({ counts, choice, unreadable, more }: QueuePage): boolean {
-  const all = counts.yours + counts.others + counts.undelivered + unreadable.length;
+export function isEmpty({ counts, choice, more }: QueuePage): boolean {
+  const all = counts.yours + counts.others + counts.undelivered + counts.unreadable;
   return all === 0 && !isFiltered(choice) && !more;
 }
 
@@ -92,22 +92,28 @@ function othersBlocks({ yours, others, counts }: QueuePage): Block[] {
   return [header(titled("Waiting for others", counts.others)), ...rowsWithId("queue:others", others)];
 }
 
-function undeliveredBlocks({ undelivered, counts }: QueuePage): Block[] {
-  if (undelivered.length === 0) return [];
+function undeliveredBlocks({ undelivered, counts, page }: QueuePage): Block[] {
+  if (counts.undelivered === 0 || page > 0) return [];
   const more = counts.undelivered - undelivered.length;
-  const rest = more === 0 ? [] : [line(span(`… and ${count(more)} more`))];
-  const rows = undelivered.map((item) => undeliveredLine(item));
+  const rest = `Not listed here: ${count(more)}. The threads of their runs show them.`;
+  const rows = [
+    ...undelivered.map((item) => undeliveredLine(item)),
+    ...(more === 0 ? [] : [line(span(rest))]),
+  ];
   return [
     header(titled("Decided, not confirmed yet", counts.undelivered)),
-    partWithId("queue:undelivered", rich(...rows.flat(), ...rest)),
+    partWithId("queue:undelivered", rich(...rows)),
   ];
 }
 
-function unreadableBlocks({ unreadable, counts }: QueuePage): Block[] {
-  const more = unreadable.length === 0 ? 0 : counts.unreadable - unreadable.length;
-  const runs = more === 1 ? "run whose approvals" : "runs whose approvals";
-  const rest = more === 0 ? [] : [words(`… and ${count(more)} more ${runs} can't be read`)];
-  return [...unreadable.map((row) => runRow(row)), ...rest];
+function unreadableBlocks({ unreadable, counts, page }: QueuePage): Block[] {
+  const more = page > 0 ? 0 : counts.unreadable - unreadable.length;
+  const runs = `${count(more)} ${plural(more, "run")} whose approvals can't be read`;
+  const rest =
+    more === 0
+      ? []
+      : [words(`Not listed here: ${runs}. ${plural(more, "Its thread says", "Their threads say")} why.`)];
+  return [...unreadable.map((row) => runRow(row, "short")), ...rest];
 }
 
 const titled = (title: string, requests: number): string =>
@@ -123,7 +129,7 @@ const words = (text: string): Block => rich(line(span(text)));
 
 function rowsWithId(id: "queue:yours" | "queue:others", rows: readonly QueueRow[]): Block[] {
   return rows.flatMap((row, at) => {
-    const [asked, ...rest] = rowOf(row);
+    const [asked, ...rest] = requestRow(row);
     return asked === undefined ? [] : [at === 0 ? partWithId(id, asked) : asked, ...rest];
   });
 }
@@ -134,7 +140,7 @@ const ASKED_CHARS = 110;
 const LABEL_CHARS = 75;
 
 /** The service's words are plain text, in which Slack reads no markup. Our words, with mentions and links, are in the small print below. */
-function rowOf({ item, link, review }: QueueRow): Block[] {
+export function requestRow({ item, link, review }: QueueRow): Block[] {
   const { run, approval, marks } = item;
   const asked = headline(approval.request, ASKED_CHARS).text;
   const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
@@ -157,11 +163,18 @@ function rowOf({ item, link, review }: QueueRow): Block[] {
 /** Names the form that opens: who may not approve gets the form for a denial. */
 const formName = ({ may }: QueueItem): string => (may.includes("approve") ? "Review" : "Deny");
 
+/** The most characters of a link. Slack's own have about 150 and count with their markup. */
+export const LINK_CHARS = 200;
+
 /**
- * A link from Slack. Its markup needs `&` as an entity. A link with any other special character does not come from Slack, and is left out.
+ * A link from Slack. Its markup needs `&` as an entity. A link with any other special character, or a longer one, does not come from Slack,
+ * and is left out.
  */
-const cardLink = (link: string | null): string[] =>
-  link === null || /[<>|\s]/.test(link) ? [] : [`<${link.replaceAll("&", "&amp;")}|card>`];
+function cardLink(link: string | null): string[] {
+  const inMarkup = link?.replaceAll("&", "&amp;") ?? "";
+  const isUsable = inMarkup !== "" && countedLength({ text: inMarkup }) <= LINK_CHARS;
+  return isUsable && !/[<>|\s]/.test(inMarkup) ? [`<${inMarkup}|card>`] : [];
+}
 
 const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 const ours = (text: string): object => ({ type: "mrkdwn", text, verbatim: true });
