@@ -130,7 +130,7 @@ export function brakeBlocks(run: Run): Block[] {
 }
 
 const onlyDenyLine = (lifted: string): RichTextSection =>
-  line(span(`You can deny it. It can be approved once the ${lifted} lifted.`));
+  line(span(`You can deny this. Nothing is approved before the ${lifted} lifted.`));
 
 /** The block above lists. */
 export function frozenBlocks(freezes: readonly Freeze[]): Block[] {

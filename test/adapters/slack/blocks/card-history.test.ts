@@ -6,8 +6,9 @@ import { auditNote, historyBlocks, precedentBlocks } from "#src/adapters/slack/b
 import { beyondForm, cardState } from "#src/adapters/slack/blocks/card-state.ts";
 import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Approval, Delivery, Dispute } from "#src/domain/approval.ts";
-import { NOON } from "../../../make/run.ts";
-import { BEN, CLEO, CREATED, decided, decisionOf, PENDING } from "./page/example.ts";
+import { requestSlot, type Run } from "#src/domain/run.ts";
+import { aRequest, NOON } from "../../../make/run.ts";
+import { BEN, CLEO, CREATED, decided, decisionOf, FROZEN, PENDING } from "./page/example.ts";
 import { printedBlocks, printedMessage } from "./printed.ts";
 
 const words = (approval: Approval) => printedMessage(approvalCard(CREATED, approval));
@@ -142,5 +143,34 @@ describe("the state of a card", () => {
   test("counts the fields that do not fit in a form", () => {
     expect(beyondForm(1)).toMatch(/^1 field of this request doesn't fit/);
     expect(beyondForm(2_000)).toMatch(/^2,000 fields of this request don't fit/);
+  });
+});
+
+describe("a card of a request that is frozen or whose run is stopped", () => {
+  const stop = { by: CLEO, at: NOON };
+  const brakes = [{ frozen: FROZEN }, { stop }, { stop, frozen: FROZEN }];
+  const runs = brakes.map((brake): Run => ({ ...CREATED, ...brake }));
+  const fields = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`field_${at}`, "y"]));
+  const long: Approval = { ...PENDING, request: aRequest({ action: "delete", ...fields }) };
+  const file = (upload: object) => ({ [requestSlot(long)]: upload }) as unknown as Run["uploads"];
+
+  test("promises no approval", () => {
+    for (const run of runs) {
+      const shown = printedMessage(approvalCard(run, PENDING));
+      expect(shown).toMatch(
+        /Nothing is approved before the (freeze|stop|stop and the freeze) (is|are) lifted\./,
+      );
+      expect(shown).not.toContain("It can be approved");
+    }
+  });
+
+  test("sends no one to the service to approve it", () => {
+    const refused = { type: "refused", words: "no room" };
+    for (const run of [CREATED, ...runs])
+      for (const upload of [{ type: "up" }, refused]) {
+        const shown = printedMessage(approvalCard({ ...run, uploads: file(upload) }, long));
+        expect(/(approve|decide) it at the service/.test(shown)).toBe(run === CREATED);
+        expect(shown).toMatch(/You can deny it here|at the service/);
+      }
   });
 });
