@@ -1,8 +1,10 @@
 // The part of the queue that a person has chosen to see: a filter and a page. Buttons and menus carry it. It selects only among what the
 // reader may see anyway, so it does not need a nonce.
 
+import { createHash } from "node:crypto";
 import { ChannelId, parsed, type UserId } from "../../domain/ids.ts";
 import type { QueueFilter } from "../../domain/queue.ts";
+import { clip } from "../../domain/text/text.ts";
 
 export type QueueChoice = {
   /** `SHOW_ALL`, `SHOW_MINE`, or the result of `showRule`. */
@@ -16,13 +18,20 @@ export type QueueChoice = {
 
 export const SHOW_ALL = "all";
 export const SHOW_MINE = "mine";
-/** Slack accepts 150 characters in the value of an option. Longer names with the same beginning are selected together. */
-const RULE_CHARS = 140;
-const RULE = "rule:";
-export const showRule = (name: string): string => RULE + name.slice(0, RULE_CHARS);
-export const showsRule = (show: string): boolean => show.startsWith(RULE);
+/** The most characters of a rule's name in the value of an option, which may have 75 in all (@slack/types Option). */
+const NAME_CHARS = 55;
+const DIGEST_CHARS = 12;
+const RULE = /^rule:[0-9a-f]{12}:/;
+
+/** Contains a digest, which tells long names apart, and the beginning of the name, which people can read when the rule is gone. */
+export function showRule(name: string): string {
+  const { shown, hidden } = clip(name, NAME_CHARS);
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, DIGEST_CHARS);
+  return `rule:${digest}:${shown}${hidden === 0 ? "" : "…"}`;
+}
+export const showsRule = (show: string): boolean => RULE.test(show);
 /** Returns the name of the rule, or its beginning. */
-export const ruleShown = (show: string): string => show.slice(RULE.length);
+export const ruleShown = (show: string): string => show.replace(RULE, "");
 
 export const EVERYTHING: QueueChoice = { show: SHOW_ALL, channel: null, page: 0, menus: "" };
 
@@ -50,7 +59,7 @@ export function decodeChoice(text: string): QueueChoice {
 export const isFiltered = ({ show, channel }: QueueChoice): boolean => show !== SHOW_ALL || channel !== null;
 
 export function shown(text: string | null | undefined): string {
-  return text === SHOW_MINE || text?.startsWith(RULE) === true ? text : SHOW_ALL;
+  return typeof text === "string" && (text === SHOW_MINE || showsRule(text)) ? text : SHOW_ALL;
 }
 
 export function filterOf({ show, channel }: QueueChoice, user: UserId): QueueFilter {

@@ -126,6 +126,7 @@ describe("the chosen filters", () => {
       "page=1e9",
       "channel=U0BEN",
       "show=constructor",
+      "show=rule:a rule in the words of an earlier version",
       "menus=a:b",
       "\u0000",
     ])
@@ -158,13 +159,30 @@ describe("the chosen filters", () => {
     expect(choiceOf(click as unknown as QueueClickPayload)).toMatchObject({ show: SHOW_MINE });
   });
 
-  test("are shown in the menus, even if nothing waits under the chosen rule", async () => {
-    const blocks = queueBlocks(await page([runWith(3)], { ...EVERYTHING, show: showRule("gone") }));
-    acceptBlocks(wire(blocks));
-    const menu = objectsIn(wire(blocks)).find((each) => each["action_id"] === "queue_show");
-    const gone = { text: { type: "plain_text", text: "Rule: gone", emoji: false }, value: showRule("gone") };
-    expect(menu).toMatchObject({ initial_option: gone });
-    expect(menu?.["options"]).toContainEqual(gone);
+  const gone = "Production deploys of the billing systems and Production deploys outside hours 🌍";
+  test.each(["gone", gone, "🌍".repeat(40)])(
+    "are shown in the menus, even if nothing waits under %j",
+    async (name) => {
+      const blocks = queueBlocks(await page([runWith(3)], { ...EVERYTHING, show: showRule(name) }));
+      acceptBlocks(wire(blocks));
+      const menu = objectsIn(wire(blocks)).find((each) => each["action_id"] === "queue_show");
+      expect(menu?.["initial_option"]).toMatchObject({ value: showRule(name) });
+      expect(menu?.["options"]).toContainEqual(menu?.["initial_option"]);
+      expect(textOf([menu?.["initial_option"]])).toContain(`Rule: ${name.slice(0, 40)}`);
+    },
+  );
+
+  test("tell rules with the same beginning apart", async () => {
+    const names = ["of the day", "of the night"].map((end) => `${"Production deploys ".repeat(8)}${end}`);
+    const runs = [runWith(2)];
+    const queue = aQueue(runs);
+    const yours = queue.yours.map((item, at) => ({ ...item, rule: { ...item.rule, name: names[at] ?? "" } }));
+    const whole = { ...queue, yours, channels: new Set([CHANNEL]), more: false, freezes: [] };
+    for (const name of names) {
+      const drawn = await queuePage(deps, APPROVER, whole, { ...EVERYTHING, show: showRule(name) });
+      acceptBlocks(wire(queueBlocks(drawn)));
+      expect(drawn.yours.map(({ item }) => item.rule.name)).toEqual([name]);
+    }
   });
 });
 

@@ -84,7 +84,7 @@ describe.each([
 ])("a queue of %s", (_, char, runs, waiting) => {
   const read = aQueue(Array.from({ length: runs }, () => troubled(char, waiting)));
   const yours = read.yours.map((item, at) => {
-    const name = `${at % 100} ${char.repeat(12)}`;
+    const name = `${at % 100} ${char.repeat(30)}`;
     return { ...item, rule: { ...item.rule, name } };
   });
   const queue = { ...read, yours, channels: new Set([CHANNEL]), more: true, freezes: FREEZES };

@@ -49,11 +49,12 @@ const FILTER_FROM = 2;
 export function filters({ counts, choice, rules }: Filtered): Block[] {
   if (counts.yours + counts.others < FILTER_FROM && !isFiltered(choice)) return [];
   // The chosen rule is also an option when nothing waits under it any more.
-  const rulesShown = new Set([choice.show, ...rules.slice(0, MAX_RULES).map(showRule)]);
+  const chosenRule = showsRule(choice.show) ? [[choice.show, ruleShown(choice.show)] as const] : [];
+  const waiting = rules.slice(0, MAX_RULES).map((name) => [showRule(name), name] as const);
   const options = [
     { text: plain("Everything"), value: SHOW_ALL },
     { text: plain("What I asked for"), value: SHOW_MINE },
-    ...fitting([...rulesShown].filter(showsRule).map(ruleOption)),
+    ...fitting([...new Map([...chosenRule, ...waiting])].map(ruleOption)),
   ];
   const chosen = options.find(({ value }) => value === choice.show) ?? options[0];
   const show = { type: "static_select", action_id: QUEUE_SHOW, options, initial_option: chosen };
@@ -76,8 +77,8 @@ export function filters({ counts, choice, rules }: Filtered): Block[] {
 
 type Option = { readonly text: object; readonly value: string };
 
-const ruleOption = (value: string): Option => ({
-  text: plain(oneLine(`Rule: ${ruleShown(value)}`, OPTION_CHARS)),
+const ruleOption = ([value, name]: readonly [string, string]): Option => ({
+  text: plain(oneLine(`Rule: ${name}`, OPTION_CHARS)),
   value,
 });
 
