@@ -246,7 +246,7 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
   "a refusal": form(
     messageModal(
       "Nothing was sent",
-      "You asked for this run, so someone else must decide.",
+      "You started or watch this run, so someone else must decide.",
       "refusal:requester",
     ),
   ),

@@ -7,7 +7,7 @@ import { refusalTitle, refusalWords, whoDecides } from "./refusal-words.ts";
 const BRAKE = {
   stop: {
     title: "You can't stop this run",
-    who: "The person who asked for this run can stop it, and so can people who may decide one of its requests.",
+    who: "The person who started or watches this run can stop it, and so can people who may decide one of its requests.",
     stays: "The run is not stopped.",
     over: {
       heading: "The run is not stopped",
@@ -16,7 +16,7 @@ const BRAKE = {
   },
   lift: {
     title: "You can't lift this stop",
-    who: "Only people who may decide one of this run's requests can lift its stop, and not the person who asked for the run.",
+    who: "Only people who may decide one of this run's requests can lift its stop, and not the person who started or watches the run.",
     stays: "The run stays stopped.",
     over: {
       heading: "The stop is over",
@@ -45,10 +45,13 @@ export function brakeRefusal(
     case "closed":
       return BRAKE[act].over;
     case "requester": {
-      const asked = refusal.perhaps === true ? "You may have asked" : "You asked";
+      const you =
+        refusal.perhaps === true
+          ? "You may have started the run, or watch it."
+          : "You started or watch the run.";
       return {
         heading,
-        text: `${who} ${asked} for the run yourself. ${whoDecides(refusal.rule, [asker])} ${stays}`,
+        text: `${who} ${you} ${whoDecides(refusal.rule, [asker])} ${stays}`,
       };
     }
     case "not-approver":

@@ -26,7 +26,12 @@ export function followUpMessage(run: Run, slot: Slot): Message {
 function question(run: Run, { approval, question: asked }: FoundQuestion, key: string | null): Message {
   const { by, text, answer } = asked;
   const isOpen = key === "open";
-  const head = line(person(run.requester), span(", "), person(by), span(" asks about your request:"));
+  const head = line(
+    person(run.requester),
+    span(", "),
+    person(by),
+    span(" asks about a request of this run:"),
+  );
   const about = line(
     span("Request: "),
     untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS),
@@ -41,7 +46,7 @@ function question(run: Run, { approval, question: asked }: FoundQuestion, key: s
   const button = buttonsOf(approval)(QUESTION_ANSWER, "Answer", { style: "primary" });
   const name = answer !== undefined ? "answered" : isOpen ? "open" : "over";
   return withId(`thread:question:${name}`, {
-    text: escaped(`A question about your request: ${oneLine(text, IN_NOTIFICATION_CHARS)}`),
+    text: escaped(`A question about a request: ${oneLine(text, IN_NOTIFICATION_CHARS)}`),
     blocks: [
       rich(head, quote(untrustedSpan(text, SAID_CHARS)), about, ...said),
       ...(isOpen ? [{ type: "actions", elements: [button] } as Block] : []),

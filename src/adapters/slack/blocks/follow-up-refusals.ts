@@ -42,7 +42,7 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
     case "answered-before":
       return "This question has already been answered. The card shows the answer.";
     case "not-asked":
-      return `Only <@${refusal.requester}>, who asked for the run, can answer this.`;
+      return `Only <@${refusal.requester}>, who started or watches the run, can answer this.`;
     case "text-needed":
       return "Type what you want to say. Nothing was posted.";
     case "text-too-long":
@@ -66,7 +66,8 @@ function takeOverWords({ to, why }: Extract<Refusal, { type: "cannot-take-over" 
   if (why === "unverified")
     return `Slack could not confirm just now that <@${to}> may decide this. Nothing changed. Try again in a moment.`;
   const rest = "Choose another person. Nothing changed.";
-  if (why === "requester") return `<@${to}> asked for this run, so another person must decide it. ${rest}`;
+  if (why === "requester")
+    return `<@${to}> started or watches this run, so another person must decide it. ${rest}`;
   if (why === "already-voted") return `<@${to}> has already approved this, so another person must. ${rest}`;
   return why === "not-in-channel"
     ? `<@${to}> is not in this channel, so they would not learn of it. Add them to the channel first, or choose another person. Nothing changed.`
@@ -75,7 +76,7 @@ function takeOverWords({ to, why }: Extract<Refusal, { type: "cannot-take-over" 
 
 /** The words beside a field, where Slack draws no markup. */
 export function followUpRefusalPlain(refusal: FollowUpRefusal): string {
-  if (refusal.type === "not-asked") return "Only the person who asked for the run can answer this.";
+  if (refusal.type === "not-asked") return "Only the person who started or watches the run can answer this.";
   // In all other refusals the mention is the subject of the sentence.
   if (refusal.type !== "cannot-take-over")
     return followUpRefusalWords(refusal).replace(/^<@[A-Z0-9]+>/, "Another person");
@@ -83,7 +84,7 @@ export function followUpRefusalPlain(refusal: FollowUpRefusal): string {
   if (to === null || why === "claimer") return followUpRefusalWords(refusal);
   if (why === "unverified")
     return "Slack could not confirm just now that this person may decide it. Try again in a moment.";
-  if (why === "requester") return "This person asked for the run, so another person must decide it.";
+  if (why === "requester") return "This person started or watches the run, so another person must decide it.";
   if (why === "already-voted") return "This person has already approved it, so another person must.";
   return why === "not-in-channel"
     ? "This person is not in the channel, so they would not learn of it. Add them to the channel first, or choose another person."

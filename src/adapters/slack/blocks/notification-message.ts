@@ -208,7 +208,7 @@ function answered(
     kind === "expired" ? "⌛ Not decided in time" : entry.verdict === "deny" ? "⛔ Denied" : "✅ Approved";
   const then =
     kind === "expired"
-      ? "It can no longer be decided here. Ask for it again with a new run."
+      ? "It can no longer be decided here. If it is still needed, it takes a new run."
       : by === null
         ? "The time to decide passed, so the policy denied it."
         : "The service confirmed it.";

@@ -53,7 +53,7 @@ export function filters({ counts, choice, rules }: Filtered): Block[] {
   const waiting = rules.slice(0, MAX_RULES).map((name) => [showRule(name), name] as const);
   const options = [
     { text: plain("Everything"), value: SHOW_ALL },
-    { text: plain("What I asked for"), value: SHOW_MINE },
+    { text: plain("What I started or watch"), value: SHOW_MINE },
     ...fitting([...new Map([...chosenRule, ...waiting])].map(ruleOption)),
   ];
   const chosen = options.find(({ value }) => value === choice.show) ?? options[0];

@@ -4,7 +4,7 @@ import type { OpenRefusal } from "../../../domain/authorization.ts";
 
 /** Null if `queueOf` never lists a request with this refusal, or if its row says it already. */
 export const REFUSAL_REASONS: { readonly [Type in OpenRefusal["type"]]: string | null } = {
-  requester: "you asked for this run",
+  requester: "you started or watch this run",
   outsider: "your account belongs to another workspace",
   "not-approver": "the rule lists others",
   "part-filled": "your approval can't count for a missing part",

@@ -104,7 +104,8 @@ function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified
 }
 
 function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): string {
-  const asked = perhaps === true ? "You may have asked for this run yourself" : "You asked for this run";
+  const asked =
+    perhaps === true ? "You may have started this run, or watch it" : "You started or watch this run";
   return `${asked}, so someone else must decide.`;
 }
 

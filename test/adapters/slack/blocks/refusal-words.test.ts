@@ -11,6 +11,7 @@ import {
   commandRefusalWords,
 } from "#src/adapters/slack/blocks/command-refusal-words.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
+import { REFUSAL_REASONS } from "#src/adapters/slack/blocks/queue-reasons.ts";
 import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts";
 import { APPROVER, aRun } from "../../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
@@ -74,10 +75,27 @@ test("the error beside a field of the start form has no markup and no entities",
     expect(commandRefusalPlain(each, "/agent")).not.toMatch(/[<>*`]|&\w+;/);
 });
 
-test("a person who only may have asked for the run is not told that they did", () => {
+test("a person who may have started the run, or may watch it, is not told that they did", () => {
   const refusal = { type: "requester", rule: BUILT_IN_RULE, perhaps: true } as const;
-  for (const words of [refusalWords(refusal), refusalPlain(refusal)])
-    expect(words).toContain("You may have asked for this run yourself");
+  for (const words of [refusalWords(refusal), refusalPlain(refusal), brakeRefusal(refusal, BEN, "lift").text])
+    expect(words).toMatch(/You may have started (this|the) run, or watch it/);
+});
+
+test("the words about the requester of a run are also true of a person who watches it", () => {
+  const requester = { type: "requester", rule: BUILT_IN_RULE } as const;
+  const others: Refusal[] = [
+    { type: "not-asked", requester: CLEO },
+    { type: "cannot-take-over", to: CLEO, why: "requester" },
+  ];
+  const all = [
+    ...[requester, ...others].flatMap((each) => [refusalWords(each, BEN), refusalPlain(each)]),
+    ...(["stop", "lift"] as const).map((act) => brakeRefusal(requester, BEN, act).text),
+    REFUSAL_REASONS.requester,
+  ];
+  for (const words of all) {
+    expect(words).toMatch(/start(ed|s) or watch/);
+    expect(words).not.toMatch(/asked for/);
+  }
 });
 
 test("an earlier decision is not said to count, since the service may have refused it", () => {
@@ -116,7 +134,7 @@ test("a person who may not lift a stop is told who can lift it, not who can deci
   const refused = (refusal: Refusal, act: "stop" | "lift" = "lift") => brakeRefusal(refusal, CLEO, act);
   const { heading, text } = refused({ type: "requester", rule: NAMED });
   expect(heading).toBe("You can't lift this stop");
-  for (const words of ["can lift its stop", "You asked for the run yourself", `<@${APPROVER}>`])
+  for (const words of ["can lift its stop", "You started or watch the run", `<@${APPROVER}>`])
     expect(text).toContain(words);
   expect(text).not.toContain("Nothing was sent");
   expect(refused({ type: "guest" }, "stop").heading).toBe("You can't stop this run");
