@@ -12,7 +12,7 @@ import { filterOf, type QueueChoice } from "./queue-choice.ts";
 
 /** The most decisions on their way to the service that are listed. */
 const MAX_UNDELIVERED = 5;
-/** The most runs with unreadable approvals that are listed. Their cards show all of them. */
+/** The most runs with unreadable approvals that are listed. Their threads show all of them. */
 const MAX_UNREADABLE = 5;
 
 type Drawing = Pick<ListenerDeps, "review" | "team" | "quick" | "deployment">;
