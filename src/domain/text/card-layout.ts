@@ -255,7 +255,10 @@ function riskOf(found: Part): Marked[] {
   const { text, whole } = drawn;
   const word = text.toLowerCase();
   const level = Object.hasOwn(LEVELS, word) ? (LEVELS[word] ?? "other") : "other";
-  return [{ ...found, level, words: level === "other" ? text : word, whole }];
+  if (level !== "other") return [{ ...found, level, words: word, whole }];
+  // The word will stand in quotes.
+  const words = text.replaceAll('"', "'");
+  return [{ ...found, level, words, whole: whole && words === text }];
 }
 
 /** One word. It has no label on the card, and a sentence could pass for one of ours. */

@@ -138,9 +138,9 @@ const MARKS = { critical: "🟥", high: "🟧", medium: "🟨", low: "🟩", oth
 
 export const riskMark = ({ level }: Risk): string => MARKS[level];
 
-/** For example "High risk", or "Risk 7/10" if the service's word is not a known level. */
+/** For example "High risk". If the service's word is not a known level, it is in quotes, so that it does not pass for one of ours. */
 export function riskWords({ level, words }: Risk): string {
-  if (level === "other") return `Risk ${words}`;
+  if (level === "other") return `Risk "${words}"`;
   return `${words.charAt(0).toUpperCase()}${words.slice(1)} risk`;
 }
 

@@ -221,8 +221,8 @@ describe("a card shows", () => {
   test("who asked for the run or watches it, and the risk and the places as the service writes them, places as code", () => {
     const request = requestOf("Deploy", { action: "Deploy", risk: 7, environment: "EU" });
     const card = { ...PENDING, request };
-    expect(words(card)).toContain(`🟡 Approval needed** · risk 7 · \`EU\` · asked by @${REQUESTER} · `);
-    expect(words(card)).toContain("# ⬜ Risk 7: Deploy\n");
+    expect(words(card)).toContain(`🟡 Approval needed** · risk "7" · \`EU\` · asked by @${REQUESTER} · `);
+    expect(words(card)).toContain('# ⬜ Risk "7": Deploy\n');
     expect(words(card)).toMatch(/^text: .*, asked by <@/);
     const watched = words(card, { ...CREATED, origin: "adopted" });
     expect(watched).toContain(` · watched by @${REQUESTER} · `);
