@@ -45,6 +45,7 @@ test("a misspelled field is detected", () => {
 const Pod = z.object({
   spec: z.object({
     replicas: z.number(),
+    progressDeadlineSeconds: z.number(),
     strategy: z.object({ type: z.string() }),
     template: z.object({
       spec: z.object({
@@ -64,12 +65,13 @@ const Pod = z.object({
 test("with SQLite, two bots never run at once, and the bot starts with its variables and files", () => {
   const documents = documentsIn("deploy/kubernetes-sqlite");
   const of = (kind: string) => documents.find((each) => each.kind === kind);
-  const { replicas, strategy, template } = Pod.parse(of("Deployment")).spec;
+  const { replicas, strategy, template, progressDeadlineSeconds } = Pod.parse(of("Deployment")).spec;
   expect([replicas, strategy.type]).toEqual([1, "Recreate"]);
   expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(10);
   const [{ volumeMounts, startupProbe }] = template.spec.containers;
   // The first start after an upgrade may go through the whole audit.
   expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThanOrEqual(1_800);
+  expect(progressDeadlineSeconds).toBeGreaterThan(startupProbe.periodSeconds * startupProbe.failureThreshold);
   const { data } = z.object({ data: z.record(z.string(), z.string()) }).parse(of("ConfigMap"));
   const values: Record<string, string> = {
     SLACK_BOT_TOKEN: "xoxb-1-abc",

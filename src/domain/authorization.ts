@@ -78,7 +78,7 @@ export type Refusal =
   /** Slack shows the card, but has not confirmed the post to us yet. */
   | { readonly type: "being-posted" }
   /** Slack refused the file with the whole request, in these words. */
-  | { readonly type: "file-refused"; readonly words: string }
+  | { readonly type: "file-refused"; readonly words: string; readonly isBraked: boolean }
   /** The claim is another person's, or no person has claimed the request (null). */
   | { readonly type: "not-claimer"; readonly by: UserId | null }
   /** The request was handed over to this person, so they cannot hand it on. */

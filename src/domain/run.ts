@@ -268,3 +268,7 @@ export function canRunAgain({ input, creation, seen, watch }: Run): boolean {
 export function isStopped({ stop }: Pick<Run, "stop">): boolean {
   return stop !== undefined && stop.lifted === undefined;
 }
+
+/** Returns whether a stop or a freeze is in force. Then nothing of the run may be approved, here or at the service. */
+export const isBraked = (run: Pick<Run, "stop" | "frozen">): boolean =>
+  isStopped(run) || run.frozen !== undefined;

@@ -17,7 +17,7 @@ import {
 import { shownQuestion } from "../domain/question.ts";
 import { ok, type Result } from "../domain/result.ts";
 import { contextBehind } from "../domain/run-context.ts";
-import { findApproval, requestSlot, type Run } from "../domain/run.ts";
+import { findApproval, isBraked, requestSlot, type Run } from "../domain/run.ts";
 import { needsFile, shownChars } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";
@@ -139,7 +139,7 @@ function refusalWithoutFile(run: Run, approval: Approval): Refusal | null {
   const upload = run.uploads[requestSlot(approval)];
   if (upload?.type === "up") return null;
   return upload?.type === "refused"
-    ? { type: "file-refused", words: upload.words }
+    ? { type: "file-refused", words: upload.words, isBraked: isBraked(run) }
     : { type: "being-posted" };
 }
 

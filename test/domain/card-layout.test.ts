@@ -70,6 +70,7 @@ describe("the risk and the place", () => {
     });
     expect(marksOf('{"risk":"🔴 High"}').risk).toBe("high: high");
     expect(marksOf('{"risk":"🔴"}').risk).toBeNull();
+    expect(marksOf('{"risk":"\\"low\\", approved"}').risk).toBe("other: 'low', approved");
     expect(fieldsOf('{"risk":"🔴 High","env":"eu"}').short).toEqual(["Risk = 🔴 High"]);
   });
 
@@ -104,6 +105,8 @@ describe("the risk and the place", () => {
       "Run target token = ⟨100 characters masked⟩",
     ]);
     expect(shown({ zone: ["PASSWORD=hunter22"] }, names).fields).toEqual([]);
+    const spellings = Array.from({ length: 300 }, (_, at) => `e${"_".repeat(at % 8)}n${"-".repeat(at % 7)}v`);
+    expect(shown(Object.fromEntries(spellings.map((name) => [name, "EU West"]))).fields).toHaveLength(4);
   });
 
   test("names a place once, and at most two places", () => {

@@ -54,6 +54,8 @@ const MARK_CHARS = 30;
 const LABEL_CHARS = 40;
 /** The most short fields. Slack allows ten texts in a section. */
 const MAX_SHORT = 20;
+/** The most fields of the run on a card. Names match in any case, so the service could send hundreds. The form has all. */
+const MAX_RUN_FIELDS = 4;
 /** The most places in the second line. */
 const MAX_WHERE = 2;
 /** A record with more members than this, or with nested records, is shown in a box as JSON. */
@@ -88,7 +90,7 @@ export function cardMarks(
     risk: risk === null ? null : { level: risk.level, words: risk.words },
     where: [...new Set(where.map(({ text }) => text))],
     said,
-    runFields: [...left.values()].flatMap(runField),
+    runFields: [...left.values()].flatMap(runField).slice(0, MAX_RUN_FIELDS),
   };
 }
 
@@ -256,7 +258,6 @@ function riskOf(found: Part): Marked[] {
   const word = text.toLowerCase();
   const level = Object.hasOwn(LEVELS, word) ? (LEVELS[word] ?? "other") : "other";
   if (level !== "other") return [{ ...found, level, words: word, whole }];
-  // The word will stand in quotes.
   const words = text.replaceAll('"', "'");
   return [{ ...found, level, words, whole: whole && words === text }];
 }

@@ -10,7 +10,7 @@ import {
 } from "../../../domain/approval.ts";
 import { type WaitingReason, waitingReason } from "../../../domain/decision-gate.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
-import { isStopped, isWatched, requestSlot, type Run } from "../../../domain/run.ts";
+import { isBraked, isWatched, requestSlot, type Run } from "../../../domain/run.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CLOSED_TITLES, closedWords, deliveryWords } from "./delivery-words.ts";
@@ -106,19 +106,19 @@ function pendingState(run: Run, approval: Approval): CardState {
       ? `🟡 Approval needed${changed}`
       : `🟡 Approval needed: ${votes.length} of ${appliedRule.rule.needs}`;
   const upload = run.uploads[requestSlot(approval)];
-  const isBraked = isStopped(run) || run.frozen !== undefined;
-  const onlyDeny = isBraked ? ({ onlyDeny: true } as const) : {};
+  const braked = isBraked(run);
+  const onlyDeny = braked ? ({ onlyDeny: true } as const) : {};
   const open = { ...UNDECIDED, ...onlyDeny, name: "pending", title, waits: true, open: true } as const;
   if (!needsFile(approval.request)) return { ...open, text: "" };
   if (upload?.type === "up") {
     const beyond = fieldsBeyondForm(approval.request, contextBehind(run.context, approval.request));
     return beyond === 0
       ? { ...open, text: "" }
-      : { ...open, onlyDeny: true, text: beyondForm(beyond, isBraked) };
+      : { ...open, onlyDeny: true, text: beyondForm(beyond, braked) };
   }
   const text =
     upload?.type === "refused"
-      ? `The whole request could not be attached: ${upload.words}. So it can't be decided here yet. Countersign tries again every five minutes. If it can't wait, ${isBraked ? "deny" : "decide"} it at the service.`
+      ? `The whole request could not be attached: ${upload.words}. So it can't be decided here yet. Countersign tries again every five minutes. If it can't wait, ${braked ? "deny" : "decide"} it at the service.`
       : "The whole request is being attached. The buttons appear once it can be read.";
   return { ...UNDECIDED, name: "pending", title, waits: true, open: false, text };
 }
@@ -144,11 +144,11 @@ function decidedName({ verdict }: Decision, delivery: Delivery): CardStateName {
   }
 }
 
-/** Shown on the card, and as the refusal of an approval that is submitted anyway. `isBraked`: nothing may be approved, also not elsewhere. */
-export function beyondForm(fields: number, isBraked = false): string {
+/** Shown on the card, and as the refusal of an approval that is submitted anyway. `braked`: nothing may be approved, also not elsewhere. */
+export function beyondForm(fields: number, braked = false): string {
   const subject =
     fields === 1 ? "1 field of this request doesn't" : `${count(fields)} fields of this request don't`;
-  return `${subject} fit Slack's form, so the form can't show everything you would approve. You can deny it here. The attached file has the whole request; ${isBraked ? "" : "approve it at the service, or "}ask the agent for a shorter one.`;
+  return `${subject} fit Slack's form, so the form can't show everything you would approve. You can deny it here. The attached file has the whole request; ${braked ? "" : "approve it at the service, or "}ask the agent for a shorter one.`;
 }
 
 function decidedTitle(decision: Decision, delivery: Delivery): string {

@@ -96,7 +96,8 @@ function list(token: Tokens.List, depth: number): Part[] {
 }
 
 function itemWords({ tokens, task, checked }: Tokens.ListItem, depth: number): RichTextElement[] {
-  const content = tokens.filter(({ type }) => type !== "list");
+  // The box of a task is drawn below; its token holds it as text.
+  const content = tokens.filter(({ type }) => type !== "list" && type !== "checkbox");
   const box = task ? [span(checked === true ? "☑ " : "☐ ")] : [];
   return [...box, ...content.flatMap((child) => inline(child, {}, depth + 1))];
 }

@@ -92,7 +92,10 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "verdict-needed": [{ type: "verdict-needed" }],
   "form-changed": [{ type: "form-changed" }],
   "being-posted": [{ type: "being-posted" }],
-  "file-refused": [{ type: "file-refused", words: "Slack refused (storage_limit_reached)" }],
+  "file-refused": [
+    { type: "file-refused", words: "Slack refused (storage_limit_reached)", isBraked: false },
+    { type: "file-refused", words: "Slack refused (storage_limit_reached)", isBraked: true },
+  ],
   "not-claimer": [
     { type: "not-claimer", by: null },
     { type: "not-claimer", by: BEN },
