@@ -2,7 +2,7 @@
 // counts as absent, because that would close an approval that someone waits for.
 
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "../../domain/ids.ts";
-import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
+import { canonicalJson, isList, isRecord, type Json, numberText } from "../../domain/json.ts";
 import { actionIn, ID_NAMES, idIn, RECORD_NAMES, recordIn } from "../../domain/listed-item.ts";
 import {
   MAX_UNREADABLE_SHOWN,
@@ -179,9 +179,14 @@ function idOf(source: string): ApprovalId | null {
   }
 }
 
-/** Writes out only the items that are reported, because writing out every item takes long. */
+/**
+ * Puts the items in an order that does not depend on the order of the list. Writes out only the items that are reported, because writing
+ * out every item takes long.
+ */
 function sourcesOf(unread: readonly Unread[]): UnreadableItem[] {
-  return unread.map((each, at) => withSource(at < MAX_UNREADABLE_SHOWN ? each : { ...each, text: () => "" }));
+  return inOrder(unread, ({ ids, why }) => JSON.stringify([ids, why])).map((each, at) =>
+    withSource(at < MAX_UNREADABLE_SHOWN ? each : { ...each, text: () => "" }),
+  );
 }
 
 function withSource({ text, ...item }: Unread): UnreadableItem {
@@ -189,13 +194,25 @@ function withSource({ text, ...item }: Unread): UnreadableItem {
   return { ...item, source: shown.toWellFormed(), hidden };
 }
 
-/** Merges items with the same id into one approval, whose approver sees all of them. */
-function merged(same: readonly PendingApproval[]): PendingApproval[] {
-  const [first, ...others] = same;
-  if (first === undefined || others.length === 0) return first === undefined ? [] : [first];
-  const content = same.map((each) => each.content);
+/**
+ * Merges items with the same id into one approval, whose approver sees all of them. The service may list them in another order at each
+ * answer, and one of them more than once; neither changes the request.
+ */
+function merged(same: readonly PendingApproval[]): readonly PendingApproval[] {
+  if (same.length === 1) return same;
+  const byText = new Map(same.map((each) => [canonicalJson(each.content), each]));
+  const different = inOrder([...byText], ([text]) => text).map(([, each]) => each);
+  const [first, ...others] = different;
+  if (first === undefined || others.length === 0) return different;
+  const content = different.map((each) => each.content);
   return [pendingApproval(first.id, first.requestedAt, content)];
 }
+
+const inOrder = <T>(items: readonly T[], key: (item: T) => string): T[] =>
+  items
+    .map((item) => ({ item, by: key(item) }))
+    .sort((a, b) => (a.by < b.by ? -1 : Number(a.by > b.by)))
+    .map(({ item }) => item);
 
 // The ids of runs and approvals, which become part of addresses.
 

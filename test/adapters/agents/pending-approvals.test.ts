@@ -1,7 +1,8 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readRun } from "#src/adapters/agents/run-record.ts";
 import { RunId } from "#src/domain/ids.ts";
-import { itemsUnreadable } from "#src/domain/snapshot.ts";
+import { itemsUnreadable, unreadableMeaning } from "#src/domain/snapshot.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 10, 0, 0);
 const PAST = "2026-11-20T09:00:00Z";
@@ -76,6 +77,47 @@ test.each([0, false, ""])("an item that is only %j is not an approval that can b
   const { pending, unreadable } = listing(item, { id: "a", action: "read" });
   expect(pending).toMatchObject([{ id: "a" }]);
   expect(unreadable).toMatchObject([{ code: "odd-id", ids: [] }]);
+});
+
+describe("the order in which the service lists items, and an equal copy of one, change nothing", () => {
+  const items: readonly unknown[] = [
+    "a",
+    { id: "a", action: "read", requested_at: PAST },
+    { id: "a", action: "delete", n: 1 },
+    { id: "a", action: "delete", n: 2 },
+    { approval: { id: "a" }, action: "pay" },
+  ];
+  const relisted = (all: readonly unknown[]): fc.Arbitrary<unknown[]> =>
+    fc
+      .array(fc.constantFrom(...all))
+      .chain((copies) => fc.shuffledSubarray([...all, ...copies], { minLength: all.length + copies.length }));
+
+  test("for items with the same id", () => {
+    fc.assert(
+      fc.property(
+        fc
+          .subarray([...items], { minLength: 1 })
+          .chain((some) => fc.tuple(fc.constant(some), relisted(some))),
+        ([some, again]) => {
+          expect(listing(...again).pending).toEqual(listing(...some).pending);
+        },
+      ),
+    );
+  });
+
+  test("for an item that is listed twice in one answer, which keeps its own content", () => {
+    const [item] = [{ id: "a", action: "read" }];
+    expect(listing(item, item).pending).toMatchObject([{ action: "read", content: item }]);
+  });
+
+  test("for items that cannot be read", () => {
+    const meaning = (...unread: unknown[]): string => {
+      const unreadable = itemsUnreadable(null, listing(...unread), NOW);
+      return unreadable === null ? "" : unreadableMeaning(unreadable);
+    };
+    const [noId, oddId] = [{ action: "x" }, { id: ".." }];
+    expect(meaning(noId, oddId)).toBe(meaning(oddId, noId));
+  });
 });
 
 const look = (list: string) => {

@@ -348,7 +348,7 @@ describe("pending approvals", () => {
       { id: "a", action: "delete files" },
     ];
     expect(pendingOf([one, "b", two])).toMatchObject([
-      { id: "a", action: "list files\ndelete files", content: [one, two] },
+      { id: "a", action: "delete files\nlist files", content: [two, one] },
       { id: "b" },
     ]);
   });
