@@ -214,7 +214,8 @@ function applyToRefused(
 ): SightingResult {
   if (sighting.askedAt < delivery.at) return withoutNotice(approval);
   if (sighting.type === "absent") {
-    const absent = sighting.cause === "no-longer-listed";
+    // The end of the run, or a 404 for it, does not say that the request is listed again.
+    const absent = delivery.absent || sighting.cause === "no-longer-listed";
     return withoutNotice(
       absent === delivery.absent ? approval : withDelivery(approval, decision, { ...delivery, absent }),
     );

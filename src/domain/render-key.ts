@@ -246,10 +246,16 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
     case "unconfirmed":
       return `unconfirmed ${delivery.cause}${answer}${listed}`;
     case "refused":
-      return `refused ${delivery.absent ? "absent" : ""} ${isWatched(run) ? "" : "over"}`;
+      return `refused ${delivery.absent ? "absent" : ""} ${refusedRenderKey(run)}`;
     case "unsure":
       return `unsure${answer}`;
   }
+}
+
+/** Names whether the request can still be decided here after the refusal. */
+function refusedRenderKey(run: Run): string {
+  if (isWatched(run)) return "";
+  return run.watch.type === "over" ? "run ended" : "over";
 }
 
 /** Names what keeps a decision whose answer was lost from being sent again. */

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { close } from "#src/domain/approval-transitions.ts";
 import type { Approval } from "#src/domain/approval.ts";
+import { deniedByStop } from "#src/domain/brake.ts";
 import { GIVE_UP_AFTER_MS, observeMissing } from "#src/domain/end-run.ts";
 import { observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
@@ -90,3 +91,29 @@ describe("a run that the service no longer knows", () => {
     expect(only(missed(closed, GONE)).state).toMatchObject({ cause: "no-longer-listed" });
   });
 });
+
+describe("a request that is no longer listed after the service refused its denial", () => {
+  const ABSENT = { delivery: { type: "refused", absent: true } };
+  const gone = withStoppedDenial(
+    deliveredRun({ type: "refused", at: NOON, words: "409", absent: true }, "deny"),
+  );
+
+  test.each([
+    ["ends", observe(gone, aSnapshot(gone, [], { status: "succeeded", askedAt: NOON + 1 }), contextAt(1))],
+    ["is missing", missed(gone, looksFrom(1))],
+  ])("stays so when its run %s, and the stop's message never calls it pending", (_what, run) => {
+    expect(only(run).state).toMatchObject(ABSENT);
+    expect(deniedByStop(run)).toMatchObject({ denied: 1, notConfirmed: 1 });
+  });
+});
+
+/** The run's decision is the denial by a stop. */
+function withStoppedDenial(run: Run): Run {
+  const { state } = only(run);
+  if (state.type !== "decided") throw new Error("the approval is not decided");
+  const decision = { ...state.decision, by: null, stoppedBy: APPROVER };
+  return replaceApproval(
+    { ...run, stop: { by: APPROVER, at: NOON } },
+    { ...only(run), state: { ...state, decision } },
+  );
+}

@@ -10,7 +10,7 @@ import {
 } from "../../../domain/approval.ts";
 import { type WaitingReason, waitingReason } from "../../../domain/decision-gate.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
-import { isBraked, isWatched, requestSlot, type Run } from "../../../domain/run.ts";
+import { isBraked, requestSlot, type Run } from "../../../domain/run.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CLOSED_TITLES, closedWords, deliveryWords } from "./delivery-words.ts";
@@ -92,7 +92,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         held: delivery.type === "held" ? delivery.until : null,
         unsent: waiting === null && isUnsent(delivery) ? dueSince(approval, decision) : null,
         answered: answeredBefore(delivery).answered ?? null,
-        text: waiting ?? deliveryWords(delivery, decision, isWatched(run)),
+        text: waiting ?? deliveryWords(delivery, decision, run),
       };
     }
   }

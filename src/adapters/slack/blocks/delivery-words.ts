@@ -1,12 +1,13 @@
 // What a card says about the delivery of its decision to the service, in addition to its title.
 
 import { answeredBefore, type ClosedCause, type Decision, type Delivery } from "../../../domain/approval.ts";
+import { isWatched, type Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 
 /** Says in our words that the service accepted the decision. */
 export const CONFIRMED = "The service confirmed it.";
 
-export function deliveryWords(delivery: Delivery, decision: Decision, watched: boolean): string {
+export function deliveryWords(delivery: Delivery, decision: Decision, run: Run): string {
   switch (delivery.type) {
     case "held":
       return "Until it is sent, anyone who approved it can undo it, and anyone who may decide can deny it.";
@@ -30,7 +31,7 @@ export function deliveryWords(delivery: Delivery, decision: Decision, watched: b
         ? "The service confirmed it, but still lists it as pending. Countersign does not send a decision twice. Look it up in the agent service."
         : CONFIRMED;
     case "refused":
-      return refusedWords(delivery, watched);
+      return refusedWords(delivery, run);
     case "elsewhere":
       return `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}${delivery.stillListed === true ? ` But ${LISTED}` : ""}`;
     case "unconfirmed":
@@ -59,12 +60,13 @@ function lostWords(delivery: Delivery, next: string): string {
     : `The service answered with an error (HTTP ${failedWith}), and the request was still pending. ${next}`;
 }
 
-function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, watched: boolean): string {
+function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, run: Run): string {
   const refused = `The service refused it${answerAfter(words, 500)} It did not take effect.`;
   if (absent)
     return `${refused} The service no longer lists it: it may have been decided outside Countersign, or withdrawn.`;
-  return watched
-    ? `${refused} If the request is still pending, the buttons come back.`
+  if (isWatched(run)) return `${refused} If the request is still pending, the buttons come back.`;
+  return run.watch.type === "over"
+    ? `${refused} The run has ended, so the request can no longer be decided.`
     : `${refused} Countersign no longer watches the run.`;
 }
 

@@ -6,12 +6,15 @@ import { auditNote, historyBlocks, precedentBlocks } from "#src/adapters/slack/b
 import { beyondForm, cardState } from "#src/adapters/slack/blocks/card-state.ts";
 import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Approval, Delivery, Dispute } from "#src/domain/approval.ts";
-import { requestSlot, type Run } from "#src/domain/run.ts";
+import { MessageTs } from "#src/domain/ids.ts";
+import { cardRenderKey } from "#src/domain/render-key.ts";
+import { cardSlot, requestSlot, type Run } from "#src/domain/run.ts";
 import { aRequest, NOON } from "../../../make/run.ts";
 import { BEN, CLEO, CREATED, decided, decisionOf, FROZEN, PENDING } from "./page/example.ts";
 import { printedBlocks, printedMessage } from "./printed.ts";
 
 const words = (approval: Approval) => printedMessage(approvalCard(CREATED, approval));
+const UP = { type: "up", ts: MessageTs("1.1"), shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
 const CONFIRMED: Delivery = { type: "confirmed", at: NOON, stillListed: null };
 const [AT, DECIDED] = ["{2026-11-20 12:00:00 UTC}", "{2026-11-20 12:01:05 UTC}"];
 
@@ -126,6 +129,25 @@ describe("the state of a card", () => {
     const refused = { type: "refused", at: NOON, words: "no", absent: false } as const;
     expect(title(refused)).toBe("⚠️ Denial refused by the service");
     expect(title({ ...refused, absent: true })).toBe("⚠️ Denial refused by the service, no longer pending");
+  });
+
+  test("says what follows a refusal: the buttons come back, the run has ended, or it is no longer watched", () => {
+    const refused = decided({ type: "refused", at: NOON, words: "no", absent: false });
+    const drawn = (watch: Run["watch"]): string[] => {
+      const run = { ...CREATED, watch, posts: { [cardSlot(refused.id)]: UP } };
+      return [cardState(run, refused).text, cardRenderKey(run, refused) ?? ""];
+    };
+    const all = [
+      drawn({ type: "on" }),
+      drawn({ type: "over", at: NOON }),
+      drawn({ type: "dropped", at: NOON, by: BEN }),
+    ];
+    expect(all.map(([text]) => text)).toEqual([
+      expect.stringContaining("the buttons come back"),
+      expect.stringContaining("The run has ended"),
+      expect.stringContaining("no longer watches the run"),
+    ]);
+    expect(new Set(all.map(([, key]) => key)).size).toBe(3);
   });
 
   test("stays held while the service does not list it, and says so", () => {

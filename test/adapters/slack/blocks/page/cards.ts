@@ -152,6 +152,10 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
       ...CREATED,
       watch: { type: "dropped", at: NOON, by: ANA },
     }),
+    card("the run has ended", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: false }), {
+      ...CREATED,
+      watch: { type: "over", at: NOON },
+    }),
   ],
   elsewhere: [
     card("refused, and gone", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: true })),
