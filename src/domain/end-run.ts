@@ -91,7 +91,8 @@ export function stopWatching(run: Run, by: UserId, { now, monotonic }: Times): R
   const approvals = run.approvals.map((approval) =>
     approval.state.type === "pending" ? close(approval, "unwatched", now) : approval,
   );
-  return { ...run, watch: { type: "dropped", at: monotonic, by }, approvals };
+  const missing = isMissing(run) ? ({ missing: true } as const) : {};
+  return { ...run, watch: { type: "dropped", at: monotonic, by, ...missing }, approvals };
 }
 
 // A run whose stored record was changed outside Countersign. Countersign neither believes nor repeats what the record says: its decisions

@@ -102,8 +102,9 @@ export function missingRenderKey(run: Run): string | null {
   if (run.watch.type === "given-up") return "given up";
   if (run.watch.type === "tampered") return "tampered";
   if (isMissing(run)) return "missing";
-  if (run.watch.type === "dropped") return null;
-  return run.posts[MISSING] === undefined ? null : "back";
+  if (run.posts[MISSING] === undefined) return null;
+  if (run.watch.type === "dropped") return run.watch.missing === true ? "unwatched" : null;
+  return "back";
 }
 
 /** Returns null if the run was never stopped. */

@@ -143,7 +143,8 @@ export type Watch =
   | { readonly type: "given-up"; readonly at: number }
   /** The stored record was changed outside Countersign (see end-run.ts). */
   | { readonly type: "tampered"; readonly at: number }
-  | { readonly type: "dropped"; readonly at: number; readonly by: UserId };
+  /** People stopped watching the run. `missing`: the service no longer knew it then. */
+  | { readonly type: "dropped"; readonly at: number; readonly by: UserId; readonly missing?: true };
 
 /** What the newest snapshot of the service said. */
 export type Seen = {

@@ -191,7 +191,8 @@ async function stopInForce({ store, context }: UseCaseDeps, { key, id }: RunIds)
 
 /** A run that was missing stays missing until the service knows it again. */
 function watchedAgain({ watch }: Run, monotonic: number): Run["watch"] {
-  return watch.type === "given-up" ? { type: "missing", since: monotonic, absence: null } : { type: "on" };
+  const wasMissing = watch.type === "given-up" || (watch.type === "dropped" && watch.missing === true);
+  return wasMissing ? { type: "missing", since: monotonic, absence: null } : { type: "on" };
 }
 
 async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>> {

@@ -82,7 +82,7 @@ const watch = tagged<Watch>({
   over: { at: number },
   "given-up": { at: number },
   tampered: { at: number },
-  dropped: { at: number, by: user },
+  dropped: { at: number, by: user, missing: optional(yes) },
 });
 
 const ended = record<Ended>({

@@ -19,7 +19,7 @@ export type MessageId =
   | `run:${RunStatusName}`
   | `outcome:${"succeeded" | "failed" | "canceled" | "ended" | "not-started" | "taken"}`
   | `outcome:unknown:${"asked" | "started" | "left"}`
-  | `thread:${"missing" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "service-unchecked" | "storm" | "storm-over" | "stopped" | "stop-lifted" | "handed-over"}`
+  | `thread:${"missing" | "unwatched" | "given-up" | "known-again" | "tampered" | "service-down" | "service-back" | "service-unchecked" | "storm" | "storm-over" | "stopped" | "stop-lifted" | "handed-over"}`
   | `thread:question:${"open" | "answered" | "over" | "changed"}`
   | `call:${Call["says"] | "past"}`
   | `several:${Call["says"] | "past"}`

@@ -113,6 +113,8 @@ function missing(run: Run): Message {
       return oneSentence("thread:given-up", givenUpWords(run));
     case "missing":
       return oneSentence("thread:missing", NO_LONGER_KNOWN);
+    case "dropped":
+      return oneSentence("thread:unwatched", UNWATCHED);
     default:
       return oneSentence("thread:known-again", "The service knows this run again.");
   }
@@ -120,6 +122,9 @@ function missing(run: Run): Message {
 
 const NO_LONGER_KNOWN =
   "The service no longer knows this run. Its cards are closed. Countersign keeps asking for a day.";
+
+const UNWATCHED =
+  "The service no longer knew this run when Countersign stopped watching it. Its cards are closed, and Countersign no longer asks about it. To have it ask again, watch the run again.";
 
 const oneSentence = (id: MessageId, text: string): Message =>
   withId(id, { text, blocks: [rich(line(span(text)))] });

@@ -259,6 +259,7 @@ const anyWatch = fc.constantFrom<Watch>(
   { type: "over", at: NOON },
   { type: "given-up", at: NOON },
   { type: "dropped", at: NOON, by: REQUESTER },
+  { type: "dropped", at: NOON, by: REQUESTER, missing: true },
 );
 
 const anyUnreadable: fc.Arbitrary<Unreadable> = fc

@@ -113,6 +113,7 @@ const watches: readonly Watch[] = [
   { type: "given-up", at },
   { type: "tampered", at },
   { type: "dropped", at, by: REQUESTER },
+  { type: "dropped", at, by: REQUESTER, missing: true },
 ];
 
 const creations: readonly Creation[] = [
