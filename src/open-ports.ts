@@ -160,6 +160,7 @@ export function openServices(
     clock,
     digest,
     nonce,
+    macOf: (words) => store.macOf(words),
   });
   return { agents, gateway, slack, drawLookBack: createDrawLookBack() };
 }

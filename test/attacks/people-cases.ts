@@ -335,18 +335,28 @@ const suggestedRuns = attacks<People, readonly [string, (offer: string) => Body,
     ["a suggested run with a task as its value", () => ({ value: "deploy billing-api to production" })],
     ["a suggested run of someone else", (value) => ({ value }), cat],
     ["a suggested run in another channel", (value) => ({ value, channel: { id: "C0RELEASES" } })],
+    ["a suggested run with another task", (value) => ({ value: withTask(value, "delete production") })],
+    ["a suggested run with another nonce", (value) => ({ value: `${"D".repeat(22)}${value.slice(22)}` })],
   ],
   async (on, [, change, user = ben]) => {
     const offer = await offered(on.world);
-    const { value, ...where } = change(buttonOf(offer));
+    const { value, ...where } = change(offerOf(offer));
     const click = withAction(await on.click(), { action_id: "run_suggested", value });
     await on.refused(() => on.world.deliver({ ...click, ...where, user: { id: user } }), {
       user,
       because: "unknown",
-      says: "answer:suggestion-forgotten",
+      says: "answer:suggestion-invalid",
     });
   },
 );
+
+const offerOf = (offer: Message): string =>
+  /"value":"([\w-]{22}\.[^"]+)"/.exec(JSON.stringify(offer.blocks))?.[1] ?? "";
+
+function withTask(value: string, task: string): string {
+  const [nonce, , mac] = value.split(".");
+  return `${nonce}.${Buffer.from(task).toString("base64url")}.${mac}`;
+}
 
 async function offered(world: Stage): Promise<Message> {
   const before = new Set(world.ephemeralMessages(ben));

@@ -1,11 +1,10 @@
-// What we remember about clicks: which clicks have opened a form, the URL through which the clicked card may change, and the runs that
-// suggestion buttons start. It is kept in memory only, so a restart forgets it, and only the newest entries are kept.
+// What we remember about clicks: which clicks have opened a form, and the URL through which the clicked card may change. It is kept in
+// memory only, so a restart forgets it, and only the newest entries are kept.
 
-import { type ChannelId, type MessageTs, Nonce, type UserId } from "../../domain/ids.ts";
-import type { Asker } from "../../usecases/access.ts";
+import type { ChannelId, MessageTs, Nonce, UserId } from "../../domain/ids.ts";
 import type { ClickPayload } from "./payloads.ts";
 
-/** The most entries of each kind. Tasks are the longest entries, and no longer than a command. */
+/** The most entries of each kind. */
 const REMEMBERED = 1_000;
 
 /** Adds an entry, and drops the oldest if there are too many. */
@@ -136,29 +135,3 @@ const keptOf = ({ user, channel, message, response_url }: ClickPayload): Omit<Ke
   ts: message.ts,
   url: response_url,
 });
-
-// Runs that Countersign has offered to start, by the nonce of the button. After a restart, such a button starts nothing.
-
-type SuggestedRun = { readonly user: UserId; readonly channel: ChannelId; readonly task: string };
-
-export type SuggestedRuns = {
-  /** Returns the nonce for the button. */
-  keep(run: SuggestedRun): Nonce;
-  /** Returns null if the nonce is unknown, or was given to someone else or in another channel. */
-  find(nonce: string, by: Asker): SuggestedRun | null;
-};
-
-export function createSuggestedRuns(nonce: () => string): SuggestedRuns {
-  const kept = new Map<string, SuggestedRun>();
-  return {
-    keep(run) {
-      const key = Nonce(nonce());
-      remember(kept, key, run);
-      return key;
-    },
-    find(key, by) {
-      const found = kept.get(key) ?? null;
-      return found?.user === by.user && found.channel === by.channel ? found : null;
-    },
-  };
-}

@@ -2,19 +2,19 @@
 // with a subcommand. No other text is read. Commands record their runs here too.
 
 import type { Block } from "@slack/types";
-import { Nonce, parsed } from "../../domain/ids.ts";
 import { oneLine, shortened } from "../../domain/text/excerpt.ts";
 import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
 import { runForm } from "./blocks/run-form.ts";
 import { textAnswer, withId } from "./blocks/message-id.ts";
-import { commandRefusal } from "./blocks/command-refusal-words.ts";
+import { commandRefusal, withTyped } from "./blocks/command-refusal-words.ts";
 import { escaped, line, type Message, rich, span, untrustedSpan } from "./blocks/rich.ts";
 import { answerInThread } from "./follow-up-clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { RUN_SUGGESTED, type Subcommand } from "./names.ts";
 import type { MentionEvent, PrivateClickPayload, ShortcutPayload } from "./payloads.ts";
 import { FORM_NOT_OPENED, recordRefusal, recordRun } from "./record-start.ts";
+import { suggestedRun, suggestionValue } from "./suggested-runs.ts";
 import { asRead, suggestCommand } from "./typed-command.ts";
 
 // Messages that begin with our name, and messages whose menu a person used.
@@ -94,15 +94,16 @@ export async function onRunOnMessage(deps: ListenerDeps, payload: ShortcutPayloa
 }
 
 // The answer to a word that is not a subcommand: what the person may have meant, and a button that starts the run they may have wanted. A
-// press is the same as typing the command, with the same checks for the person who presses. The button contains only a nonce.
+// press is the same as typing the command, with the same checks for the person who presses. The button contains the task.
 
 /** `text` is everything that was typed after the command, and `word` is its first word. */
 export function unknownCommand(
-  { command, suggestedRuns }: Pick<ListenerDeps, "command" | "suggestedRuns">,
-  { user, channel }: Asker,
+  deps: Pick<ListenerDeps, "command" | "macOf" | "nonce">,
+  by: Asker,
   text: string,
   word: string,
 ): Message {
+  const { command } = deps;
   const meant = suggestCommand(text);
   switch (meant?.type) {
     case undefined:
@@ -111,22 +112,25 @@ export function unknownCommand(
       return decideOnCard(command);
     case "command":
       return commandSuggestion(meant, command);
-    case "run":
-      return runSuggestion(meant.task, command, suggestedRuns.keep({ user, channel, task: meant.task }));
+    case "run": {
+      const value = suggestionValue(deps, by, meant.task);
+      return value === null
+        ? withTyped(tooLongForButton(command), `${command} ${text}`)
+        : runSuggestion(meant.task, command, value);
+    }
   }
 }
 
 export async function onSuggestedRun(deps: ListenerDeps, payload: PrivateClickPayload): Promise<void> {
   const [{ value }] = payload.actions;
   const by: Asker = { team: deps.team, user: payload.user.id, channel: payload.channel.id };
-  const nonce = parsed<Nonce>(Nonce, value);
-  const found = nonce === null ? null : deps.suggestedRuns.find(nonce, by);
-  if (nonce === null || found === null) {
+  const found = suggestedRun(deps, by, value);
+  if (found === null) {
     await deps.noteRefusal(by, "unknown", { step: "start" });
-    return deps.answerAt(payload.response_url, forgotten(deps.command));
+    return deps.answerAt(payload.response_url, invalidSuggestion(deps.command));
   }
   // The answer replaces the suggestion and its button.
-  const task = { input: found.task, intention: `suggestion ${nonce}`, answerUrl: payload.response_url };
+  const task = { input: found.task, intention: `suggestion ${found.nonce}`, answerUrl: payload.response_url };
   const refusal = await recordRun(deps, by, task);
   if (refusal === null) return deps.answerAt(payload.response_url, { ...STARTED, replace_original: true });
   // After a refusal, the button stays, because the run may be allowed later.
@@ -134,10 +138,10 @@ export async function onSuggestedRun(deps: ListenerDeps, payload: PrivateClickPa
 }
 
 const STARTED = textAnswer("answer:suggestion-started", "Started. The run's thread opens in this channel.");
-const forgotten = (command: string): Message =>
+const invalidSuggestion = (command: string): Message =>
   textAnswer(
-    "answer:suggestion-forgotten",
-    `Nothing was started: Countersign no longer has this suggestion. Type \`${command} run\` and the task.`,
+    "answer:suggestion-invalid",
+    `Nothing was started: this button is no longer valid. Type \`${command} run\` and the task.`,
   );
 
 // Private answers to commands and mentions.
@@ -173,13 +177,13 @@ function commandSuggestion({ subcommand, rest }: Meant, command: string): Messag
   });
 }
 
-/** `nonce` is the button's value. */
-export function runSuggestion(task: string, command: string, nonce: Nonce): Message {
+/** `value`: the button's value. */
+export function runSuggestion(task: string, command: string, value: string): Message {
   const usage = untrustedSpan(`${command} run ${oneLine(task, TYPED_CHARS)}`, TYPED_CHARS + 40, {
     code: true,
   });
   const text = { type: "plain_text", text: "Start this run", emoji: false };
-  const button = { type: "button", action_id: RUN_SUGGESTED, value: nonce, text };
+  const button = { type: "button", action_id: RUN_SUGGESTED, value, text };
   return withId("answer:did-you-mean-run", {
     text: `Did you mean ${command} run?`,
     blocks: [
@@ -188,3 +192,9 @@ export function runSuggestion(task: string, command: string, nonce: Nonce): Mess
     ],
   });
 }
+
+const tooLongForButton = (command: string): Message =>
+  textAnswer(
+    "answer:did-you-mean-long-run",
+    `Did you mean \`${command} run\`? Nothing was started. This task is too long for a button. To start it, type \`${command} run\` before it and send it again.`,
+  );

@@ -5,6 +5,7 @@ import type { CardSweep } from "../../engine/card-sweep.ts";
 import type { CloseOrphans } from "../../engine/close-orphans.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
+import type { FormStore } from "../../ports/store.ts";
 import type { AdoptRun } from "../../usecases/adopt-run.ts";
 import type { AskRequester } from "../../usecases/ask-requester.ts";
 import type { Acknowledge, ExportEvidence } from "../../usecases/audit-commands.ts";
@@ -20,7 +21,7 @@ import type { StopRun, UseFreeze } from "../../usecases/stop-and-freeze.ts";
 import type { SubmitDecision, UndoDecision } from "../../usecases/submit-decision.ts";
 import type { SubmitReview } from "../../usecases/submit-review.ts";
 import type { Deployment } from "./blocks/deployment.ts";
-import type { CardReplacements, OpenedForms, SuggestedRuns } from "./click-memory.ts";
+import type { CardReplacements, OpenedForms } from "./click-memory.ts";
 import type { Call, Responder } from "./clients.ts";
 import type { LiveHomes } from "./live-homes.ts";
 
@@ -57,8 +58,8 @@ export type ListenerDeps = {
   readonly forms: OpenedForms;
   readonly homes: LiveHomes;
   readonly replacements: CardReplacements;
-  readonly suggestedRuns: SuggestedRuns;
   readonly nonce: () => string;
+  readonly macOf: FormStore["macOf"];
   readonly clock: Clock;
   readonly log: EventLog;
 };

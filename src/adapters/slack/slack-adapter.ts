@@ -6,11 +6,11 @@ import type { Clock } from "../../engine/clock.ts";
 import type { Chat, EventLog, OwnMessages, PacedEffect, People } from "../../ports.ts";
 import type { NotificationSender } from "../../ports/notification.ts";
 import type { SlackHealth } from "../../ports/monitoring.ts";
-import type { AuditLog, DocumentStore } from "../../ports/store.ts";
+import type { AuditLog, DocumentStore, FormStore } from "../../ports/store.ts";
 import type { SlackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
-import { createCardReplacements, createOpenedForms, createSuggestedRuns } from "./click-memory.ts";
+import { createCardReplacements, createOpenedForms } from "./click-memory.ts";
 import { createChat } from "./chat.ts";
 import { type Call, type Connections, createReplacer, createResponder, type Responder } from "./clients.ts";
 import { createFiles } from "./files.ts";
@@ -46,6 +46,7 @@ export type SlackOptions = {
   readonly auditLog: Pick<AuditLog, "auditEnd">;
   readonly digest: (text: string) => string;
   readonly nonce: () => string;
+  readonly macOf: FormStore["macOf"];
 };
 
 export type UseCases = Pick<
@@ -132,7 +133,7 @@ function createListenerDeps(
   { onRun, onFreezes, onChangeByOtherReplica, holdsShard, ...useCases }: UseCases,
   facts: Facts,
 ): ListenerDeps {
-  const { command, deployment, nonce, clock, log } = options;
+  const { command, deployment, nonce, macOf, clock, log } = options;
   const homes = createLiveHomes(
     { ...options, holdsShard },
     (user, choice) => void drawHome(deps, user, choice),
@@ -147,8 +148,8 @@ function createListenerDeps(
     deployment,
     forms: createOpenedForms(),
     homes,
-    suggestedRuns: createSuggestedRuns(nonce),
     nonce,
+    macOf,
     clock,
     log,
   };

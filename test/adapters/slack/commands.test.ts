@@ -8,7 +8,6 @@ import { OPENING, type Run } from "#src/domain/run.ts";
 import { err, ok } from "#src/domain/result.ts";
 import { onRunFormSubmit } from "#src/adapters/slack/form-answers.ts";
 import { onCommand } from "#src/adapters/slack/commands.ts";
-import { createSuggestedRuns } from "#src/adapters/slack/click-memory.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { ADMIN, createBench, failure } from "../../make/bot.ts";
 import { these } from "../../make/policy.ts";
@@ -38,7 +37,7 @@ async function typed(text: string, parts: Partial<ListenerDeps>, more: Partial<C
     quick: async () => ({ permalink: null }),
     noteRefusal: async () => undefined,
     nonce: aNonce,
-    suggestedRuns: createSuggestedRuns(() => "n".repeat(22)),
+    macOf: () => "m".repeat(44),
     ...parts,
   } as unknown as ListenerDeps;
   await onCommand(deps, { ...payload(text), ...more }, async (message) => {

@@ -189,8 +189,11 @@ export function typedRunRefusal(refusal: CommandRefusal, command: string, task: 
   return NOTHING_TO_REPEAT.has(refusal.type) ? refused : withTypedRun(refused, command, task);
 }
 
+export const withTypedRun = (answer: Message, command: string, task: string): Message =>
+  withTyped(answer, `${command} run ${task}`);
+
 /** The answer, followed by the command that the person typed. */
-export function withTypedRun({ text, blocks }: Message, command: string, task: string): Message {
-  const typed = boxes(shortened(`${command} run ${task}`, TYPED_CHARS, "masked"));
-  return { text, blocks: [...blocks, rich(line(span("You typed:")), ...typed)] };
+export function withTyped({ text, blocks }: Message, typed: string): Message {
+  const drawn = boxes(shortened(typed, TYPED_CHARS, "masked"));
+  return { text, blocks: [...blocks, rich(line(span("You typed:")), ...drawn)] };
 }

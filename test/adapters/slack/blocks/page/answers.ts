@@ -76,6 +76,8 @@ const lost = (applied: "no" | "maybe") =>
   new PortError("the store did not answer", { applied, retry: "later", code: "timeout" });
 const fails = (applied: "no" | "maybe") => async () => Promise.reject(lost(applied));
 
+const MAC = "the MAC of a button";
+
 const NO_SAVED_TASKS = { named: () => null, offered: async () => [] };
 
 /** Returns the deps of a listener, and collects its answers, however they are given. `parts`: what the case needs of the app. */
@@ -91,7 +93,8 @@ function listener(parts: object): { deps: ListenerDeps; answers: (Message | View
       view === undefined ? {} : { kept: answers.push(view) },
     noteRefusal: async () => undefined,
     cards: { lookNow() {} },
-    suggestedRuns: { keep: () => aNonce() },
+    nonce: aNonce,
+    macOf: () => MAC,
     replacements: { readyByClick: () => () => undefined, keep() {}, handOver() {} },
     clock: { now: () => NOON },
     log: silent,
@@ -115,6 +118,11 @@ async function typed(text: string, parts: object = {}, acknowledged = true): Pro
     return acknowledged;
   });
   return answers.map((drawn) => ({ when: `\`/agent ${text}\``, drawn }));
+}
+
+async function typedLongTask(): Promise<readonly Example[]> {
+  const examples = await typed(`deploy everything ${"one after the other, ".repeat(70)}and report`);
+  return examples.map(({ drawn }) => ({ when: "`/agent` and a long task", drawn }));
 }
 
 type OnClick = typeof onCardClick;
@@ -141,13 +149,13 @@ async function undoneInWindow(): Promise<readonly Example[]> {
 }
 
 /** A click on the button of a suggested run. */
-async function suggested(found: object | null): Promise<readonly Example[]> {
+async function suggested(mac: string): Promise<readonly Example[]> {
   const startRun = { start: async () => ok(ASKED.key) };
-  const { deps, answers } = listener({ startRun, suggestedRuns: { find: () => found } });
+  const { deps, answers } = listener({ startRun });
   await onSuggestedRun(deps, {
     user: { id: BEN },
     channel: { id: CHANNEL },
-    actions: [{ action_id: RUN_SUGGESTED, value: aNonce() }],
+    actions: [{ action_id: RUN_SUGGESTED, value: `${aNonce()}.ZGVwbG95.${mac}` }],
     trigger_id: "1.2.x",
     response_url: "https://hooks.slack.com/actions/x",
   });
@@ -290,6 +298,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:decide-on-card": await typed("approve run_7"),
     "answer:did-you-mean": [...(await typed("statsu")), ...(await typed("watsh run_7"))],
     "answer:did-you-mean-run": await typed("deploy billing-api to production"),
+    "answer:did-you-mean-long-run": await typedLongTask(),
     "answer:mention-without-task": await mentioned("<@U0COUNTERSIGN> thanks"),
     "answer:mention-too-late": await mentioned("<@U0COUNTERSIGN> deploy billing-api", NOON - 3_600_000),
     "answer:form-not-opened": await usedShortcut(),
@@ -299,8 +308,8 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:again-not-recorded": await clicked(onRunAgain, RUN_AGAIN, {
       startRun: { again: fails("maybe") },
     }),
-    "answer:suggestion-started": await suggested({ user: BEN, channel: CHANNEL, task: "deploy" }),
-    "answer:suggestion-forgotten": await suggested(null),
+    "answer:suggestion-started": await suggested(MAC),
+    "answer:suggestion-invalid": await suggested("of someone else"),
     "answer:evidence-sent": await typed("audit run_7", { exportEvidence: async () => ok(12) }),
     "answer:acknowledged": await typed("audit acknowledge 0123456789 restored a backup", {
       acknowledge: async () => ok(1),
