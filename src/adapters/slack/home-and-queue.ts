@@ -48,9 +48,10 @@ export async function showHome(deps: ListenerDeps, user: UserId, choice: QueueCh
   await drawHome(deps, user, choice);
 }
 
-/** Draws the tab again, with the page and filters that the reader chose last. */
-export const refreshHome = (deps: ListenerDeps, user: UserId): Promise<void> =>
-  showHome(deps, user, deps.homes.choiceOf(user));
+/** Draws the tab again, with the page and filters that the reader chose last. Never rejects. */
+export async function refreshHome(deps: ListenerDeps, user: UserId): Promise<void> {
+  await showHome(deps, user, await deps.homes.choiceOf(user));
+}
 
 type HomeDrawing = Omit<ListenerDeps, "homes"> & {
   readonly homes: Pick<LiveHomes, "begin" | "drawn" | "failed">;

@@ -45,8 +45,8 @@ export type LiveHomes = {
   drawn(user: UserId, channels: ReadonlySet<ChannelId>): void;
   /** The tab could not be drawn. */
   failed(user: UserId): void;
-  /** Returns the reader's last choice of filters and page. */
-  choiceOf(user: UserId): QueueChoice;
+  /** Resolves to the reader's last choice of filters and page, also if they made it through another process. Never rejects. */
+  choiceOf(user: UserId): Promise<QueueChoice>;
   /** The run was reconciled, and may have changed. */
   changed(run: Run): void;
   /** The freezes may have changed, also those of channels without runs. */
@@ -111,7 +111,7 @@ function createUpkeep(deps: LiveHomesDeps, draw: Draw): Omit<LiveHomes, "begin">
       tabs.update(user, { drawnAt: now(), tries: Math.min(tab.tries + 1, MAX_TRIES) });
       if (tab.tries < MAX_TRIES) pacer.draw(user, now(), "news");
     },
-    choiceOf: (user) => tabs.get(user)?.choice ?? EVERYTHING,
+    choiceOf: (user) => others.look().then(() => tabs.get(user)?.choice ?? EVERYTHING),
     changed(run) {
       if (tabs.all().length > 0 && isNews(shown, run)) drawWhere((tab) => mayShow(tab, run), "news");
     },

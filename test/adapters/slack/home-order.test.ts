@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import { drawHome } from "#src/adapters/slack/home-and-queue.ts";
+import { drawHome, refreshHome } from "#src/adapters/slack/home-and-queue.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { createLiveHomes } from "#src/adapters/slack/live-homes.ts";
-import { EVERYTHING } from "#src/adapters/slack/queue-choice.ts";
+import { encodeChoice, EVERYTHING, SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aQueue } from "../../make/queue.ts";
 import { createHandClock } from "../../make/clock.ts";
 import { anApproval, APPROVER, aWatchedRun, CHANNEL, TEAM, withApprovals } from "../../make/run.ts";
-import { aDocument, anAudit, quiet, someHomes } from "./some-homes.ts";
+import { aDocument, anAudit, quiet, someHomes, someProcesses } from "./some-homes.ts";
 
 const PARTS = {
   team: TEAM,
@@ -15,6 +16,9 @@ const PARTS = {
   review: { valueFor: () => "x" },
 };
 const NOTHING_WAITS = { ...aQueue([]), more: false, freezes: [], channels: new Set([CHANNEL]) };
+
+/** The queue of someone who may not decide it, so that nothing is theirs. */
+const WAITS = withApprovals(aWatchedRun(undefined, { requester: APPROVER }), anApproval());
 
 type Found = { readonly queue: object; readonly own: readonly Run[] };
 
@@ -76,4 +80,31 @@ test("a tab whose runs take long to read is drawn although news keep coming", as
     await clock.pass(1_000);
   }
   expect(published).toBeGreaterThan(5);
+});
+
+test("Refresh draws and keeps the filter that the reader chose through another process a moment ago", async () => {
+  const { processes, documents, clock } = someProcesses(2, () => 0);
+  const [chooser, refresher] = processes.map(({ homes }) => homes);
+  const published: string[] = [];
+  const deps = {
+    ...PARTS,
+    clock,
+    homes: refresher,
+    queries: { home: async () => ({ queue: { ...NOTHING_WAITS, ...aQueue([WAITS]) }, own: [] }) },
+    quick: async (_method: string, { view }: { readonly view: object }) => {
+      published.push(JSON.stringify(view));
+      return {};
+    },
+  } as unknown as ListenerDeps;
+  const choice = { ...EVERYTHING, show: SHOW_MINE };
+  refresher?.opened(APPROVER, EVERYTHING);
+  await refresher?.written();
+  await clock.pass(1_000);
+  chooser?.opened(APPROVER, choice);
+  await chooser?.written();
+  await clock.pass(1_000);
+  await refreshHome(deps, APPROVER);
+  await refresher?.written();
+  expect(published).toEqual([expect.stringContaining("with this filter")]);
+  expect(await documents.document()).toMatchObject([{ choice: encodeChoice(choice) }]);
 });
