@@ -202,7 +202,7 @@ export const METRICS = [
     type: "gauge",
     labels: [],
     starts: UNTIL_READ,
-    help: "Receipts and alerts in the outbox, at most 500.",
+    help: "This replica's share of the receipts and alerts in the outbox; together at most 500.",
   },
   {
     name: "http_requests_rejected_total",
