@@ -33,9 +33,10 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-async function against(): Promise<{ code: number | null; out: string }> {
+async function against(...files: readonly string[]): Promise<{ code: number | null; out: string }> {
   const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
-  const child = spawn(process.execPath, [COMMAND, "verify", "--against", copy], { env });
+  const parts = [copy, ...files].flatMap((part) => ["--against", part]);
+  const child = spawn(process.execPath, [COMMAND, "verify", ...parts], { env });
   let out = "";
   child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (out += chunk.toString()));
@@ -112,6 +113,17 @@ test("entries that are missing in the copy are reported, and those at its end ma
   const later = await against();
   expect(later.out).toContain("The copy lacks the oldest entries, 1 to 2.");
   expect(later.code).toBe(0);
+});
+
+test("the files of several machines, of which each took turns in sending, are one complete copy together", async () => {
+  const all = lines();
+  put([...all.slice(0, 2), ...all.slice(4)]);
+  const other = join(folder, "other.jsonl");
+  writeFileSync(other, `${all.slice(1, 5).join("\n")}\n`);
+  expect((await against()).out).toContain("DIFFERS at entry 3 to 4: in the database, but not in the copy.");
+  const { code, out } = await against(other);
+  expect(out).toContain("The copy agrees: 6 entries are the same in both.");
+  expect(code).toBe(0);
 });
 
 test.each([

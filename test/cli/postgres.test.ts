@@ -322,6 +322,11 @@ describe("npm run doctor", () => {
     expect(await doctor()).toMatch(/^ok .*can be read and written; \d process/);
   });
 
+  test("notes that processes on several machines would each hold only a part of the audit's copy", async () => {
+    const said = await doctor("Audit sink", { AUDIT_SINK: `file:${join(folder, "copy.jsonl")}` });
+    expect(said).toMatch(/^note .*copy\.jsonl can be written; if Countersign runs on several machines, each/);
+  });
+
   test("reports a server that cannot be reached", async () => {
     url = url.replace(/host=.*/, "host=/nowhere");
     expect(await doctor()).toMatch(/^WRONG .*the server cannot be reached/);

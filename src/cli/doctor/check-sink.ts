@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { request } from "undici";
 import type { Config } from "../../config.ts";
 import { createOpen } from "../../outbound.ts";
-import { AUTHORITY, bad, type Finding, good, isUntrusted } from "./finding.ts";
+import { AUTHORITY, bad, type Finding, good, isUntrusted, note } from "./finding.ts";
 
 const SINK = "Audit sink";
 /** The time limit of the whole call (ms), the same as for sending entries. */
@@ -15,13 +15,13 @@ const CALL_MS = 10_000;
 
 type Sink = NonNullable<Config["audit"]["sink"]>;
 
-export async function checkSink({ audit: { sink }, proxies }: Config): Promise<Finding[]> {
+export async function checkSink({ audit: { sink }, database, proxies }: Config): Promise<Finding[]> {
   if (sink === null) return [];
   switch (sink.type) {
     case "stdout":
       return [good(SINK, "entries go to standard output, beside the log")];
     case "file":
-      return [await checkFile(sink.path)];
+      return [await checkFile(sink.path, database.engine === "postgres")];
     case "http":
       return [await checkAddress(sink, proxies)];
   }
@@ -32,7 +32,12 @@ const OLD_FILE = constants.R_OK | constants.W_OK;
 /** The sink opens the folder of a new file for reading, to flush it. */
 const NEW_FILE = OLD_FILE | constants.X_OK;
 
-async function checkFile(path: string): Promise<Finding> {
+/** The replicas take turns in sending, and go on where the last one stopped. Each writes to its own disk. */
+const IN_PARTS = "if Countersign runs on several machines, each of them gets only a part of the copy";
+const SHARE =
+  "On several machines, put the file in a folder that they share, or set AUDIT_SINK to stdout or to an https:// address.";
+
+async function checkFile(path: string, mayHaveReplicas: boolean): Promise<Finding> {
   const folder = dirname(path);
   const there = await stat(path).catch(() => null);
   if (there !== null && !there.isFile())
@@ -42,7 +47,9 @@ async function checkFile(path: string): Promise<Finding> {
   const todo = `${wanted} the user that runs Countersign read and write ${refusing}, or set AUDIT_SINK to another file.`;
   try {
     await (there === null ? access(folder, NEW_FILE) : access(path, OLD_FILE));
-    return good(SINK, `${path} can be written`);
+    return mayHaveReplicas
+      ? note(SINK, `${path} can be written; ${IN_PARTS}`, SHARE)
+      : good(SINK, `${path} can be written`);
   } catch (error) {
     return bad(SINK, `${path} cannot be written: ${wordsOf(error)}`, todo);
   }
