@@ -157,7 +157,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const { figures } = createRunFigures({ ...deps, engine });
   const health = createHealth({ ...deps, breaker, key, figures });
   const engineDeps = { ...deps, engine, integrity, time, change: engine.change };
-  const loops = createLoops({ ...engineDeps, breaker });
+  const loops = createLoops({ ...engineDeps, breaker, isAlone: sharedNews.isAlone });
   const messages = createMessageRepair(engineDeps);
   return {
     ...createUseCases(engineDeps),
@@ -211,7 +211,9 @@ function createServiceGuard({ agents, clock, newKey }: BotDeps, { maxMs }: PollL
 }
 
 /** The background work, which happens without any action of a person. */
-function createLoops(deps: EngineDeps & { readonly breaker: ServiceBreaker }) {
+function createLoops(
+  deps: EngineDeps & { readonly breaker: ServiceBreaker; readonly isAlone: SharedNews["isAlone"] },
+) {
   const { store, clock, log, auditSink, keepFinishedMs } = deps;
   const storms = createStormNotices(deps);
   const calls = createGatherCalls(deps);

@@ -7,40 +7,35 @@
 
 import { type OutageCause, isPausedBy, pauseRun, resumeRun } from "../domain/pause.ts";
 import type { EventLog } from "../ports.ts";
-import type { SlackHealth } from "../ports/monitoring.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
 import { createBackgroundLoop, createDueWork } from "./background-work.ts";
 import { type Change, changeHeld, changeUnfinished } from "./change-runs.ts";
-import type { Clock, CountedTime } from "./clock.ts";
+import type { CountedTime } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
+import { createSlackLost, GRACE_MS, type Lost, type SlackLostDeps } from "./slack-lost.ts";
 
 export type PauseClocks = CountedTime & {
   start(): void;
   stop(): Promise<void>;
 };
 
-/** Outages shorter than this (ms) do not stop the clocks. */
-const GRACE_MS = 60_000;
 const CHECK_MS = 5_000;
 /** The time between two writes of the shared document (ms). So the end of a process is known to within this time. */
 const WRITE_EVERY_MS = 15_000;
 const RETRY_MS = [1_000, 30_000] as const;
 const RUNNING = "running at";
 
-type Deps = {
+type Deps = SlackLostDeps & {
   readonly store: DocumentStore & Pick<RunStore, "eachRun">;
   readonly engine: Pick<RunEngine, "holdsShard" | "onPlan">;
   readonly breaker: Pick<ServiceBreaker, "state">;
-  readonly slackHealth: Pick<SlackHealth, "connection" | "tokenRefusal" | "unanswered">;
   readonly change: Change;
-  readonly clock: Clock;
   readonly log: EventLog;
 };
 
 export function createPauseClocks(deps: Deps): PauseClocks {
   const { clock } = deps;
-  const disconnectedSince = createSince(clock, () => isSlackLost(deps.slackHealth));
   /** When this process last wrote the time, or found a later one there (monotonic ms). */
   let writtenAt = Number.NEGATIVE_INFINITY;
   let writing: Promise<void> | null = null;
@@ -62,7 +57,7 @@ export function createPauseClocks(deps: Deps): PauseClocks {
 
   const outages = [
     createOutagePause(deps, "service", () => serviceLostSince(deps.breaker)),
-    createOutagePause(deps, "slack", () => earlier(disconnectedSince(), silentSince(deps.slackHealth))),
+    createOutagePause(deps, "slack", createSlackLost(deps)),
   ];
   const loop = createBackgroundLoop(deps, {
     pass: async () => {
@@ -99,39 +94,7 @@ async function makeUpForStop(deps: Deps): Promise<number> {
   return from;
 }
 
-/** Returns since when a system has been lost (monotonic ms), as far as this process knows, or null if it is not lost. */
-type LostSince = () => number | null | "unknown";
-
-function createSince(clock: Clock, isLost: () => boolean | null): LostSince {
-  let since: number | null = null;
-  return () => {
-    const lost = isLost();
-    if (lost === null) return "unknown";
-    since = lost ? (since ?? clock.monotonic()) : null;
-    return since;
-  };
-}
-
-/** While a process is "starting", no click reaches it, but it already follows its runs. Returns null for a process that is stopping. */
-function isSlackLost({ connection, tokenRefusal }: Deps["slackHealth"]): boolean | null {
-  const state = connection();
-  if (state === "stopping") return null;
-  return state !== "connected" || tokenRefusal() !== null;
-}
-
-/**
- * Without Slack's Web API, no one can be verified. The newest failure must be a minute after the first one: a single failed call proves no
- * outage, and the next call may come only a minute later (health.ts).
- */
-function silentSince({ unanswered }: Deps["slackHealth"]): number | null {
-  const calls = unanswered();
-  return calls !== null && calls.newest - calls.first >= GRACE_MS ? calls.first : null;
-}
-
-const earlier = (since: ReturnType<LostSince>, other: number | null): ReturnType<LostSince> =>
-  since === "unknown" || other === null ? since : Math.min(since ?? other, other);
-
-function serviceLostSince(breaker: Deps["breaker"]): ReturnType<LostSince> {
+function serviceLostSince(breaker: Deps["breaker"]): Lost {
   const state = breaker.state();
   if (state.type === "unknown") return "unknown";
   return state.type === "answers" ? null : state.since;
@@ -139,7 +102,7 @@ function serviceLostSince(breaker: Deps["breaker"]): ReturnType<LostSince> {
 
 type OutagePause = { pass(): Promise<void> };
 
-function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): OutagePause {
+function createOutagePause(deps: Deps, why: OutageCause, lostSince: () => Lost | Promise<Lost>): OutagePause {
   /** Due while a clock may be stopped for this cause. The run may have arrived at a start, or from another replica. */
   const resuming = createDueWork(false);
   deps.engine.onPlan((run) => {
@@ -149,7 +112,7 @@ function createOutagePause(deps: Deps, why: OutageCause, lostSince: LostSince): 
   let pausedSince: number | null = null;
 
   async function pass(): Promise<void> {
-    const since = lostSince();
+    const since = await lostSince();
     if (since === "unknown") return;
     if (since === null) {
       const until = deps.clock.monotonic();

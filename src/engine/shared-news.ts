@@ -24,6 +24,8 @@ export type SharedNews = {
   onPass(listener: () => void): void;
   /** Starts the loop, because this process is not alone. May be called again. */
   start(): void;
+  /** Whether this process has always been alone. */
+  readonly isAlone: () => boolean;
   stop(): Promise<void>;
 };
 
@@ -84,7 +86,8 @@ export function createSharedNews(deps: Deps): SharedNews {
     isAlone = false;
     loop.start(LOOK_EVERY_MS);
   }
-  return { catchUp, onPass: (listener) => void listeners.push(listener), start, stop: loop.stop };
+  const onPass: SharedNews["onPass"] = (listener) => void listeners.push(listener);
+  return { catchUp, onPass, start, isAlone: () => isAlone, stop: loop.stop };
 }
 
 /**

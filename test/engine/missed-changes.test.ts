@@ -126,6 +126,7 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
     engine,
     breaker: { state: () => ({ type: "answers" }) },
     slackHealth: { connection: () => "connected", tokenRefusal: () => null, unanswered: () => null },
+    isAlone: () => true,
     change: changeOf(held),
     clock,
     log: quietLog([], []),
