@@ -43,7 +43,7 @@ type Deps = {
   clock: Clock;
   log: EventLog;
   watchdog: Pick<Watchdog, "begin">;
-  /** Called at every pass with the number of processes that share the runs. */
+  /** Called at every pass with the number of processes that use the store. */
   onReplicas: (replicas: number) => void;
 };
 

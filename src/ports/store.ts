@@ -101,7 +101,7 @@ export type Holding = {
   readonly shards: readonly number[];
   /** The number of shards beyond the fair share, which must be given back. */
   readonly surplus: number;
-  /** The number of processes that share the runs, including this one. */
+  /** The number of processes that use the store, including this one. One that is still starting gets no share yet. */
   readonly replicas: number;
   /** The time until the first lease of another process ends, unless it is extended (ms). Null if there is none. */
   readonly nextEndMs: number | null;

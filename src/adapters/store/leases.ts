@@ -63,12 +63,7 @@ export function createLeases(deps: Deps): LeaseStore {
     },
     giveBack: (shards) => write(db, (trx) => giveBack(trx, owner, shards)),
     claimAgain: (shards) => write(db, (trx) => claimAgain(trx, owner, shards)),
-    async release() {
-      await write(db, async (trx) => {
-        await releaseAll(trx, owner);
-        await trx.deleteFrom("owners").where("owner", "=", owner).execute();
-      });
-    },
+    release: () => write(db, (trx) => leave(trx, owner)),
   };
 }
 
@@ -114,12 +109,12 @@ async function takeShare(trx: Trx, owner: string, now: Expression<number>): Prom
     .where("until", ">", now)
     .where("owner", "!=", owner)
     .select((eb) => [
-      eb.fn.countAll<number>().as("count"),
+      eb.fn.countAll<number>().as("live"),
+      eb.fn.count<number>(eb.case().when("owner", "not like", starterOf("%")).then(1).end()).as("working"),
       sql<number | null>`${eb.fn.min("until")} - ${now}`.as("nextEndMs"),
     ]);
-  const { count, nextEndMs } = await others.executeTakeFirstOrThrow();
-  const replicas = count + 1;
-  const share = Math.ceil(SHARDS / replicas);
+  const { live, working, nextEndMs } = await others.executeTakeFirstOrThrow();
+  const share = Math.ceil(SHARDS / (working + 1));
   const shards = [...(await shardsOf(trx, owner))];
   const surplus = Math.max(shards.length - share, 0);
   while (shards.length < share) {
@@ -127,7 +122,7 @@ async function takeShare(trx: Trx, owner: string, now: Expression<number>): Prom
     if (taken === null) break;
     shards.push(...taken);
   }
-  return { shards, surplus, replicas, nextEndMs };
+  return { shards, surplus, replicas: live + 1, nextEndMs };
 }
 
 async function shardsOf(trx: Trx, owner: string): Promise<readonly number[]> {
@@ -244,8 +239,27 @@ async function extend(
 const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} + ${sql.lit(leaseMs)}`;
 
 async function beginLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
-  const until = endOf(now, leaseMs);
   await releaseAll(trx, owner);
+  await trx.deleteFrom("owners").where("owner", "=", starterOf(owner)).execute();
+  await putLease(trx, owner, now, leaseMs);
+}
+
+/** The owner of the lease that a replica has while it starts. No store has this name, because the names of stores end in a UUID. */
+const starterOf = (owner: string): string => `${owner} starting`;
+
+/**
+ * Begins the lease of a replica that starts beside others. It keeps `rotate-key` away, and the others look for this replica's news. But it
+ * gets no share of the shards, because a start that takes long or fails must not take channels from the replicas that follow them.
+ */
+export const beginStart = (
+  trx: Trx,
+  owner: string,
+  now: Expression<number>,
+  leaseMs: number,
+): Promise<void> => putLease(trx, starterOf(owner), now, leaseMs);
+
+async function putLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
+  const until = endOf(now, leaseMs);
   await trx
     .insertInto("owners")
     .values({ owner, until })
@@ -254,6 +268,14 @@ async function beginLease(trx: Trx, owner: string, now: Expression<number>, leas
   await trx
     .deleteFrom("owners")
     .where("until", "<", sql<number>`${now} - ${sql.lit(DEAD_OWNER_MS)}`)
+    .execute();
+}
+
+async function leave(trx: Trx, owner: string): Promise<void> {
+  await releaseAll(trx, owner);
+  await trx
+    .deleteFrom("owners")
+    .where("owner", "in", [owner, starterOf(owner)])
     .execute();
 }
 

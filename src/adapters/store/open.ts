@@ -13,7 +13,7 @@ import { checkAudit, walkAudit } from "./check-audit.ts";
 import { createSettledEntries } from "./settled-entries.ts";
 import { closedFile, isMissing, usedBy } from "./examine-database.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
-import { createLeases, startAlone } from "./leases.ts";
+import { beginStart, createLeases, startAlone } from "./leases.ts";
 import { newestTime } from "./newest-time.ts";
 import { createLongTexts } from "./long-texts.ts";
 import { createFindRuns } from "./find-runs.ts";
@@ -24,7 +24,7 @@ import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
 import { isBusy, isDenied, Unusable, unusable } from "./faults.ts";
-import { type Database, onCommit, probeWrite, read, write } from "./database.ts";
+import { type Database, onCommit, probeWrite, read, type Trx, write } from "./database.ts";
 
 export type StoreOptions = {
   /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. */
@@ -67,44 +67,36 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const owner = `${options.owner} ${randomUUID()}`;
   const now = options.now ?? Date.now;
   const leaseMs = options.leaseMs ?? FIRST_LEASE_MS;
+  const engine = ENGINES[place.type];
+  const { timeOf = engine.timeOf } = options;
   const { db, key } = await openPrepared(place, async (opened) => {
     await migrateSchema(place, opened);
-    options.onNewestTime?.(await newestTime(opened, ENGINES[place.type].timeOf));
+    options.onNewestTime?.(await newestTime(opened, engine.timeOf));
     const head = await newest(opened);
     const key = auditKey(place, options, head);
     refuseOtherKey(key, head);
     if (place.type === "sqlite") await startAlone(opened, owner, now() + leaseMs);
+    else await startBeside(opened, key, (trx) => beginStart(trx, owner, timeOf(now()), leaseMs));
     return key;
   });
   if (options.onCommit !== undefined) onCommit(db, options.onCommit);
   const onCorrupt = options.onCorrupt ?? (() => undefined);
-  const engine = ENGINES[place.type];
   const signals = place.type === "postgres" ? listenTo(place.url) : NO_SIGNALS;
-  const { timeOf = engine.timeOf } = options;
   const file = place.type === "sqlite" && place.path !== ":memory:" ? resolve(place.path) : null;
-  const store = storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals });
-  if (place.type === "postgres") await join(store, db, key, { now, leaseMs });
-  return store;
+  return storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals });
 }
 
 /** Checks the key once more. A lease keeps everyone from changing it, but it may have changed before this replica had one. */
-async function join(
-  store: Store,
+async function startBeside(
   db: Database,
   key: AuditKey,
-  { now, leaseMs }: { readonly now: () => number; readonly leaseMs: number },
+  beginLease: (trx: Trx) => Promise<void>,
 ): Promise<void> {
-  try {
-    await store.renew(now(), leaseMs);
-    await write(db, async (trx) => {
-      await takeAuditLock(trx);
-      refuseOtherKey(key, await newest(trx));
-    });
-  } catch (error) {
-    await store.release().catch(() => undefined);
-    await store.close();
-    throw error;
-  }
+  await write(db, async (trx) => {
+    await beginLease(trx);
+    await takeAuditLock(trx);
+    refuseOtherKey(key, await newest(trx));
+  });
 }
 
 type Parts = Required<Pick<StoreOptions, "now" | "onCorrupt" | "timeOf">> & {

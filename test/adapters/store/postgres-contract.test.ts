@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { SQLITE } from "#src/adapters/store/sqlite.ts";
 import { storeContract } from "../../contract/store.ts";
+import { LEASE_MS } from "../../contract/store-bench.ts";
 import { type Place, sealContract } from "../../contract/store-seals.ts";
 import { STATEMENTS_LOGGED, wordsSent } from "../../make/sql-words.ts";
 import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
@@ -20,7 +21,12 @@ storeContract("PostgreSQL", async ({ now }) =>
 sealContract("PostgreSQL", async (): Promise<Place> => {
   const url = await server.database();
   return {
-    open: ({ now }) => openStore({ url, owner: "test", now, auditKey: AUDIT_KEY, timeOf: SQLITE.timeOf }),
+    async open({ now }) {
+      const times = { now, timeOf: SQLITE.timeOf };
+      const store = await openStore({ url, owner: "test", auditKey: AUDIT_KEY, ...times });
+      await store.renew(now(), LEASE_MS);
+      return store;
+    },
     async run(sql, ...values) {
       for (const table of ["audit", "audit_texts"])
         await server.run(url, `alter table ${table} disable trigger user`);

@@ -52,6 +52,14 @@ test("a replica without a lease records nothing once the key was replaced, and g
   await expectIntact(3);
 });
 
+test("a replica keeps the key from being replaced while it starts and once it works, and counts once", async () => {
+  await expect(rotateKey(url, { from: OLD, to: NEW }, NOON)).rejects.toThrow("1 process uses it");
+  await replica.renew(NOON, LEASE_MS);
+  await expect(rotateKey(url, { from: OLD, to: NEW }, NOON)).rejects.toThrow("1 process uses it");
+  await replica.release();
+  expect(await rotateKey(url, { from: OLD, to: NEW }, NOON)).toBe("rotated");
+});
+
 test("a replica that gets its lease back before keeps the key from being replaced", async () => {
   await lapse();
   await replica.renew(NOON, LEASE_MS);

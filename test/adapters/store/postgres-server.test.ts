@@ -375,6 +375,7 @@ test("a statement does not wait for ever for a server that is away", async () =>
 
 test("after a restart of the server the store works again, and nothing that was acknowledged is lost", async () => {
   const store = await aStore();
+  await store.renew(Date.now(), 30_000);
   const run = aRun();
   await store.insert(run, { audit: [anAuditEntry(run)] });
   await server.kill();

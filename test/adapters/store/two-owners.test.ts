@@ -3,20 +3,20 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chainedEntry } from "#src/adapters/store/append-audit.ts";
 import { auditKeyBeside, auditSignatures, digestOf } from "#src/adapters/store/audit-key.ts";
-import { createLeases } from "#src/adapters/store/leases.ts";
+import { beginStart, createLeases } from "#src/adapters/store/leases.ts";
 import { createLongTexts } from "#src/adapters/store/long-texts.ts";
 import { createKeepRuns } from "#src/adapters/store/runs.ts";
 import { NO_SIGNALS } from "#src/adapters/store/postgres-signals.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { createFindings, sealsOf } from "#src/adapters/store/seals.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
-import type { Database } from "#src/adapters/store/database.ts";
+import { type Database, write } from "#src/adapters/store/database.ts";
 import { verifyAudit } from "#src/domain/audit/verify-chain.ts";
 import { shardOf } from "#src/domain/ids.ts";
 import type { Store } from "#src/ports/store.ts";
 import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
 
-type Replica = Pick<Store, "insert" | "save" | "claim" | "claimAgain" | "renew" | "giveBack">;
+type Replica = Pick<Store, "insert" | "save" | "claim" | "claimAgain" | "renew" | "giveBack" | "release">;
 
 const LEASE_MS = 1_000;
 let db: Database;
@@ -134,6 +134,24 @@ test("the shards of a replica that has died go to those that live, and to no oth
   expect(await ann.renew(now, LEASE_MS)).toMatchObject({ replicas: 1, shards: { length: 256 } });
   expect(await cat.renew(now, LEASE_MS)).toMatchObject({ replicas: 2, shards: [] });
   expect(await ben.renew(now, LEASE_MS)).toMatchObject({ replicas: 3, shards: [] });
+});
+
+test("a replica that starts is counted, and takes no share until it works", async () => {
+  const cat = replica("cat");
+  await ann.giveBack((await ann.renew(now, LEASE_MS)).shards.slice(128));
+  await ben.renew(now, LEASE_MS);
+  await write(db, (trx) => beginStart(trx, "cat", SQLITE.timeOf(now), LEASE_MS));
+  for (const each of [ann, ben])
+    expect(await each.renew(now, LEASE_MS)).toMatchObject({
+      replicas: 3,
+      shards: { length: 128 },
+      surplus: 0,
+    });
+  expect(await cat.renew(now, LEASE_MS)).toMatchObject({ replicas: 3, shards: [] });
+  for (const each of [ann, ben])
+    expect(await each.renew(now, LEASE_MS)).toMatchObject({ replicas: 3, surplus: 42 });
+  await cat.release();
+  expect(await ann.renew(now, LEASE_MS)).toMatchObject({ replicas: 2, surplus: 0 });
 });
 
 test("there is one chain without a fork, however they write in turn and at the same time", async () => {
