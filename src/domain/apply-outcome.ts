@@ -96,7 +96,7 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
     case "upload":
     case "share":
     case "find-file": {
-      const upload = applyUploadOutcome(effect.type, run.uploads[effect.slot], outcome, ctx.monotonic);
+      const upload = applyUploadOutcome(run, effect, outcome, ctx.monotonic);
       return dropOutput(withUpload(run, effect.slot, upload));
     }
     case "send-decision":

@@ -11,22 +11,37 @@ import {
   POST_LINGER_MS,
   type PostedMessage,
   REFUSED_RETRY_MS,
+  REFUSED_TRIES,
+  REQUEST_FILE_TRIES,
   type Upload,
   uploadedFile,
 } from "./posted-message.ts";
 import { renderKey } from "./render-key.ts";
-import { cardSlot, digestSlot, isWatched, type Run, type Slot, UNREADABLE } from "./run.ts";
+import { cardSlot, digestSlot, isWatched, OUTPUT, type Run, type Slot, UNREADABLE } from "./run.ts";
 
 export type UploadAct = "upload" | "share" | "find-file";
 
 /** Returns the state of a file after an attempt to upload it, to share it, or to find it in the thread. */
 export function applyUploadOutcome(
-  act: UploadAct,
-  upload: Upload | undefined,
+  run: Run,
+  { type: act, slot }: { readonly type: UploadAct; readonly slot: Slot },
   outcome: Outcome,
   monotonic: number,
 ): Upload {
-  const before: Upload = upload ?? PLANNED;
+  const before = run.uploads[slot] ?? PLANNED;
+  const next = afterAttempt(act, before, outcome, monotonic);
+  if (outcome.type !== "later" && outcome.type !== "unsure") return next;
+  if (next.type !== "planned" && next.type !== "uploaded") return next;
+  const isGivenUp =
+    slot === OUTPUT
+      ? isHopeless(run, next.tries, next.notBefore)
+      : before.type === "refused" || next.tries >= REQUEST_FILE_TRIES;
+  if (!isGivenUp) return next;
+  const retryAt = monotonic + backoffMs(REQUEST_FILE_TRIES, retryAfterOf(outcome));
+  return { type: "refused", words: outcome.why, retryAt };
+}
+
+function afterAttempt(act: UploadAct, before: Upload, outcome: Outcome, monotonic: number): Upload {
   switch (act) {
     case "upload":
       if (before.type === "refused") return afterUploading(PLANNED, outcome, monotonic);
@@ -89,8 +104,25 @@ function afterFindingFile(before: UploadIn<"unsure">, outcome: Outcome, monotoni
     if (monotonic < until) return { ...before, lookAt: monotonic + backoffMs(tries, null), tries };
     return { type: "uploaded", ...uploadedFile(before), notBefore: 0, tries: before.tries };
   }
-  if (outcome.type === "refused") return { ...before, lookAt: monotonic + REFUSED_RETRY_MS, tries };
-  return { ...before, lookAt: monotonic + backoffMs(tries, retryAfterOf(outcome)), tries };
+  const at =
+    monotonic + (outcome.type === "refused" ? REFUSED_RETRY_MS : backoffMs(tries, retryAfterOf(outcome)));
+  // A second copy of the file does less harm than a request that no one can decide.
+  if (tries % FILE_TRIES === 0) return { type: "uploaded", ...uploadedFile(before), notBefore: at, tries };
+  return { ...before, lookAt: at, tries };
+}
+
+/** Returns whether the run has been over for a day and many tries to update, find or attach something have failed. */
+export function isHopeless(run: Run, tries: number, nextTryAt: number): boolean {
+  const endedAt = endOf(run);
+  return endedAt !== null && tries >= REFUSED_TRIES && nextTryAt > endedAt + GIVE_UP_AFTER_END_MS;
+}
+const NEVER_FOLLOWED: ReadonlySet<Run["creation"]["type"]> = new Set(["refused", "unknown", "taken"]);
+const GIVE_UP_AFTER_END_MS = 24 * 60 * 60_000;
+
+/** Returns when we stopped following the run, or when its start failed (monotonic). Returns null while neither has happened. */
+function endOf({ creation, watch }: Run): number | null {
+  if ("at" in watch) return watch.at;
+  return NEVER_FOLLOWED.has(creation.type) && "at" in creation ? creation.at : null;
 }
 
 // Messages that people deleted, and messages and files that a channel refused while the app was not in it.

@@ -51,7 +51,10 @@ export type Upload =
       readonly until?: number;
     })
   | (UploadedFile & { readonly type: "up" })
-  /** `retryAt`: when the file of a request is tried again (monotonic). Absent in documents of earlier versions, which means at once. */
+  /**
+   * Slack refuses the file, or too many tries failed. `retryAt`: when the file of a request is tried again (monotonic). Absent in documents
+   * of earlier versions, which means at once.
+   */
   | { readonly type: "refused"; readonly words: string; readonly retryAt?: number };
 
 /** How long a request whose answer was lost may still arrive (ms). Our estimate: one or two TCP retransmissions. */
@@ -60,8 +63,13 @@ export const POST_LINGER_MS = 4_000;
 export const FILE_LOOK_MS = 500;
 /** How long a file that Slack accepted may take to appear (ms). After that, it is shared again. Our estimate. */
 export const FILE_LINGER_MS = 60_000;
-/** After this many tries to share a file and to find it, Slack's answer is enough. Our choice: about five shares. */
+/**
+ * After this many tries to share a file and to find it, Slack's answer is enough. Our choice: about five shares. If its answer was lost, too,
+ * and the thread cannot be read, the file is shared again.
+ */
 export const FILE_TRIES = 16;
+/** After this many failed tries to attach its file, the card of a request says why. Our choice: after about two minutes. */
+export const REQUEST_FILE_TRIES = 8;
 /** When to look for a copy that arrived even later (ms after the second attempt). */
 export const SWEEP_AFTER_MS = 30_000;
 

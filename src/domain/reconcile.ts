@@ -20,6 +20,7 @@ import { nextFollowUpAt } from "./follow-up-due.ts";
 import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
 import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import { type Effect, markedEffects } from "./effect.ts";
+import { isHopeless } from "./message-outcome.ts";
 import { nextMessageAct } from "./message-transitions.ts";
 import { isFresh, type PostedMessage, REFUSED_TRIES, refusalsOf, type Upload } from "./posted-message.ts";
 import { wantsPrecedents } from "./same-request.ts";
@@ -136,29 +137,16 @@ function dueCall(run: Run, call: CallIn, monotonic: number): Due {
 /** `wanted`: the render key of what the slot should show, or null if it should be empty. */
 function dueMessage(run: Run, slot: Slot, wanted: string | null, monotonic: number): Due {
   const post = run.posts[slot];
-  if (post !== undefined && isHopeless(run, post)) return NOTHING;
+  if ((post?.type === "up" || post?.type === "unsure") && isHopeless(run, post.tries, nextTryAt(post)))
+    return NOTHING;
   const isGivenUp = post?.type === "refused" && !canRetryRefused(run, refusalsOf(post));
   const isPassingState = slot === OPENING && isPassing(run);
   const next = nextMessageAct(post, isGivenUp ? null : wanted, isPassingState);
   return next === null ? NOTHING : due({ type: next.act, slot }, next.at, monotonic);
 }
 
-/** Returns whether the run has been over for a day and many tries to update or find the message have failed. */
-function isHopeless(run: Run, post: PostedMessage): boolean {
-  const endedAt = endOf(run);
-  if (endedAt === null || (post.type !== "up" && post.type !== "unsure") || post.tries < REFUSED_TRIES)
-    return false;
-  const nextTryAt = post.type === "up" ? post.notBefore : post.lookAt;
-  return nextTryAt > endedAt + GIVE_UP_MESSAGE_AFTER_MS;
-}
-const NEVER_FOLLOWED: ReadonlySet<Run["creation"]["type"]> = new Set(["refused", "unknown", "taken"]);
-const GIVE_UP_MESSAGE_AFTER_MS = 24 * 60 * 60_000;
-
-/** Returns when we stopped following the run, or when its start failed (monotonic). Returns null while neither has happened. */
-function endOf({ creation, watch }: Run): number | null {
-  if ("at" in watch) return watch.at;
-  return NEVER_FOLLOWED.has(creation.type) && "at" in creation ? creation.at : null;
-}
+const nextTryAt = (post: Extract<PostedMessage, { type: "up" | "unsure" }>): number =>
+  post.type === "up" ? post.notBefore : post.lookAt;
 
 /** Retries a refused message while the run is watched, and a few times after that. A run that never began gets no retries. */
 function canRetryRefused(run: Run, refusals: number): boolean {

@@ -202,13 +202,19 @@ function stateRenderKey(run: Run, approval: Approval): string {
       const able = few === null ? "" : ` only ${few.able}${few.grows ? " yet" : ""}`;
       const changed = version > 1 && version === requestVersion ? " changed" : "";
       const meanwhile = `${precedentsRenderKey(approval)}${waitingRenderKey(approval)}${followUpRenderKey(approval)}`;
-      return `pending ${past.length}${changed}${voted}${able}${brakeRenderKey(run)}${rule}${meanwhile}`;
+      return `pending ${past.length}${changed}${voted}${able}${brakeRenderKey(run)}${rule}${meanwhile}${refusedFileKey(run, approval)}`;
     }
     case "closed":
       return `closed ${state.cause}`;
     case "decided":
       return deliveryRenderKey(run, approval, state.delivery);
   }
+}
+
+/** Names why the file of the request is not attached, because the reason may change while the file is tried again. */
+function refusedFileKey({ uploads }: Run, approval: Approval): string {
+  const upload = uploads[requestSlot(approval)];
+  return upload?.type === "refused" ? ` because ${upload.words}` : "";
 }
 
 /** Names the deadline of the request, its stages and its pauses. */

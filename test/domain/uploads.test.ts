@@ -3,11 +3,20 @@
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "#src/domain/effect.ts";
 import { applyUploadOutcome, type UploadAct } from "#src/domain/message-outcome.ts";
-import type { Upload } from "#src/domain/posted-message.ts";
-import { NOON } from "../make/run.ts";
+import { applyOutcome } from "#src/domain/apply-outcome.ts";
+import { MessageTs } from "#src/domain/ids.ts";
+import { observe } from "#src/domain/observe.ts";
+import { REFUSED_TRIES, REQUEST_FILE_TRIES, type Upload } from "#src/domain/posted-message.ts";
+import { isFinished } from "#src/domain/reconcile.ts";
+import { outcomeRenderKey } from "#src/domain/render-key.ts";
+import { OPENING, OUTCOME, OUTPUT, requestSlot, type Run } from "#src/domain/run.ts";
+import { aSnapshot, contextAt, listedRun } from "../make/history.ts";
+import { aWatchedRun, NOON } from "../make/run.ts";
 
 const LOST: Outcome = { type: "unsure", why: "no answer" };
 const REFUSED: Outcome = { type: "refused", words: "no" };
+const BLOCKED: Outcome = { type: "later", afterMs: null, why: "the upload address did not answer" };
+const DAY_MS = 24 * 60 * 60_000;
 
 describe("a file", () => {
   const file = "F1";
@@ -56,6 +65,13 @@ describe("a file", () => {
       { type: "unsure", file },
     ],
     [
+      "its answer lost, in a thread that could not be read sixteen times",
+      "find-file",
+      { type: "unsure", file, lookAt: NOON, tries: 15 },
+      { type: "later", afterMs: null, why: "too many" },
+      { type: "uploaded", file, notBefore: NOON + 60_000 },
+    ],
+    [
       "its answer lost",
       "share",
       { type: "sharing", file, at: NOON, tries: 1 },
@@ -86,6 +102,72 @@ describe("a file", () => {
     ],
     ["an upload whose answer was lost", "upload", undefined, LOST, { type: "planned", tries: 1 }],
   ])("%s", ([, act, before, outcome, next]) => {
-    expect(applyUploadOutcome(act, before, outcome, NOON)).toMatchObject(next);
+    const run: Run = { ...aWatchedRun(), uploads: before === undefined ? {} : { [OUTPUT]: before } };
+    expect(applyUploadOutcome(run, { type: act, slot: OUTPUT }, outcome, NOON)).toMatchObject(next);
+  });
+});
+
+describe("the file of a request that cannot be uploaded", () => {
+  const run = listedRun("apr_1");
+  const [slot = ""] = run.approvals.map((each) => requestSlot(each));
+  const after = (upload: Upload, outcome: Outcome, act: UploadAct = "upload"): Upload =>
+    applyUploadOutcome({ ...run, uploads: { [slot]: upload } }, { type: act, slot }, outcome, NOON);
+  const planned = (tries: number): Upload => ({ type: "planned", notBefore: 0, tries });
+  const refused: Upload = { type: "refused", words: "no", retryAt: NOON };
+
+  test("is tried again soon, and from the eighth failure on its card says why", () => {
+    expect(after(planned(REQUEST_FILE_TRIES - 2), BLOCKED)).toMatchObject({ type: "planned" });
+    expect(after(planned(REQUEST_FILE_TRIES - 1), BLOCKED)).toEqual({
+      type: "refused",
+      words: "the upload address did not answer",
+      retryAt: NOON + 60_000,
+    });
+  });
+
+  test("keeps the newest reason on its card while it is tried again", () => {
+    expect(after(refused, BLOCKED)).toMatchObject({ type: "refused", retryAt: NOON + 60_000 });
+    expect(after(refused, { ...BLOCKED, afterMs: 90_000 })).toMatchObject({ retryAt: NOON + 90_000 });
+    expect(after(refused, { type: "uploaded", file: "F1" })).toMatchObject({ type: "uploaded" });
+  });
+
+  test("says the same if its share is put off, or if no look can tell whether it is there", () => {
+    const uploaded = { file: "F1", notBefore: 0, tries: 7 } as const;
+    expect(after({ type: "sharing", file: "F1", at: NOON, tries: 8 }, BLOCKED, "share").type).toBe("refused");
+    expect(after({ type: "unsure", ...uploaded, lookAt: NOON }, BLOCKED, "find-file").type).toBe("unsure");
+    expect(after({ type: "unsure", file: "F1", lookAt: NOON, tries: 15 }, BLOCKED, "find-file").type).toBe(
+      "refused",
+    );
+  });
+});
+
+describe("the file of an output that cannot be uploaded", () => {
+  const up = { type: "up", ts: MessageTs("1.1"), sweepAt: null, notBefore: 0, tries: 0 } as const;
+  const bare = aWatchedRun();
+  const output = "x".repeat(9_000);
+  const over = observe(bare, aSnapshot(bare, [], { status: "succeeded", output }), contextAt());
+  const withUpload = (tries: number): Run => ({
+    ...over,
+    posts: { [OPENING]: { ...up, shows: "" }, [OUTCOME]: { ...up, shows: outcomeRenderKey(over) ?? "" } },
+    uploads: { [OUTPUT]: { type: "planned", notBefore: 0, tries } },
+  });
+  const failed = (tries: number, ms: number): Run =>
+    applyOutcome(withUpload(tries), { type: "upload", slot: OUTPUT }, BLOCKED, contextAt(ms));
+
+  test("is given up a day after the end of its run and after many tries, and not before", () => {
+    const type = (tries: number, ms: number) => failed(tries, ms).uploads[OUTPUT]?.type;
+    expect(type(REFUSED_TRIES - 1, DAY_MS)).toBe("refused");
+    expect(type(REFUSED_TRIES - 2, DAY_MS)).toBe("planned");
+    expect(type(REFUSED_TRIES - 1, DAY_MS - 60_000)).toBe("planned");
+  });
+
+  test("then holds up nothing: its message says why, the output is dropped, and the run is finished", () => {
+    const given = failed(REFUSED_TRIES - 1, DAY_MS);
+    expect(given.seen?.ended?.output).toBe(output);
+    const draw = (run: Run, slot: string, shows: string): Run =>
+      applyOutcome(run, { type: "update", slot }, { type: "updated", shows }, contextAt(DAY_MS));
+    const told = draw(given, OUTCOME, outcomeRenderKey(given) ?? "");
+    expect(told.posts[OUTCOME]).toMatchObject({ shows: "ended, file refused" });
+    expect(told.seen?.ended?.output).toBeNull();
+    expect(isFinished(draw(told, OPENING, "run succeeded"), NOON + DAY_MS)).toBe(true);
   });
 });

@@ -185,17 +185,17 @@ test("a message that a channel refused is posted as soon as the app is let in ag
   expect(cards()).toHaveLength(1);
 });
 
-describe("the file of a request that Slack refused", () => {
-  /** A request that is too long for a form, and whose file Slack refuses with this code. */
-  async function refusedFile(code: string) {
+describe("the file of a request that cannot be uploaded", () => {
+  /** A request that is too long for a form, and whose upload fails with this code. */
+  async function refusedFile(code: string, retry: "never" | "later" = "never", afterMs = 20_000) {
     const bench = await createBench();
     const upload = bench.chat.upload.bind(bench.chat);
-    const refusal = failure(code, { retry: "never" });
+    const refusal = failure(code, { retry });
     bench.chat.upload = () => Promise.reject(refusal);
     const id = aRunId();
     await bench.flow.adoptRun.adopt({ team: TEAM, user: REQUESTER, channel: CHANNEL }, id);
     bench.agents.pending.set(id, [{ id: "apr_1", content: { plan: "a step of the plan ".repeat(3_000) } }]);
-    await bench.clock.pass(20_000);
+    await bench.clock.pass(afterMs);
     const file = async () => Object.values((await bench.run(id)).uploads)[0]?.type;
     expect(await file()).toBe("refused");
     return { bench, file, accept: () => void (bench.chat.upload = upload) };
@@ -216,6 +216,15 @@ describe("the file of a request that Slack refused", () => {
     expect(await file()).toBe("refused");
     accept();
     await bench.clock.pass(5 * MINUTE);
+    expect(await file()).toBe("up");
+  });
+
+  test("is attached soon after the upload address can be reached again", async () => {
+    const { bench, file, accept } = await refusedFile("no_answer", "later", 4 * MINUTE);
+    await bench.clock.pass(20 * MINUTE);
+    expect(await file()).toBe("refused");
+    accept();
+    await bench.clock.pass(1.5 * MINUTE);
     expect(await file()).toBe("up");
   });
 });

@@ -87,18 +87,27 @@ async function send(
       code: "foreign_upload_url",
     });
   }
-  const failed = (code: string, cause?: unknown): PortError =>
-    new PortError("the file could not be uploaded to Slack", { applied: "no", retry: "later", code, cause });
   const headers = { "content-type": "application/octet-stream" };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const connections = through === undefined ? {} : { dispatcher: through.dispatcher };
   const options = { method: "POST" as const, headers, body: bytes, signal, ...connections };
-  const answer = await request(url, options).catch((error: unknown) => {
-    throw failed("no_answer", error);
+  const answer = await request(url, options).catch((cause: unknown) => {
+    const facts = { applied: "no", retry: "later", code: "no_answer", cause } as const;
+    throw new PortError("Slack's upload address did not answer", facts);
   });
   await answer.body.dump();
-  if (answer.statusCode !== 200) throw failed(`http_${answer.statusCode}`);
+  const { statusCode } = answer;
+  if (statusCode === 200) return;
+  throw new PortError(`Slack's upload address answered HTTP ${statusCode}`, {
+    applied: "no",
+    retry: isRefusal(statusCode) ? "never" : "later",
+    code: `http_${statusCode}`,
+  });
 }
+
+/** Whether Slack, or a proxy on the way, would refuse the same bytes again. */
+const isRefusal = (status: number): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 // Builds the content of a file: a request or an output, with secrets masked. A long text is searched in slices, and the event loop runs
 // between them. Files are built one at a time, so many files block the loop no longer than one. A file is abandoned if a newer request

@@ -106,6 +106,20 @@ describe("an upload", () => {
     });
   });
 
+  test.each([
+    [403, "never"],
+    [413, "never"],
+    [408, "later"],
+    [429, "later"],
+    [500, "later"],
+  ])("that is answered with HTTP %i may be tried again: %s", async (status, retry) => {
+    const slack = await listening((_request, response) => response.writeHead(status).end());
+    const { call } = calling(() => ({ upload_url: `${slack.url}upload`, file_id: "F0" }));
+    const failure = await failureOf(createFiles(call, slack.url).upload(withOutput("x"), OUTPUT));
+    const publicMessage = `Slack's upload address answered HTTP ${status}`;
+    expect(failure).toMatchObject({ applied: "no", retry, code: `http_${status}`, publicMessage });
+  });
+
   test("has a file name of ours: of the run's id only harmless letters are kept", async () => {
     const slack = await listening();
     const { call, asked } = calling(() => ({ upload_url: `${slack.url}upload`, file_id: "F0" }));

@@ -118,7 +118,7 @@ function pendingState(run: Run, approval: Approval): CardState {
   }
   const text =
     upload?.type === "refused"
-      ? `The whole request could not be attached: ${upload.words}. So it can't be decided here yet. Countersign tries again every five minutes. If it can't wait, ${braked ? "deny" : "decide"} it at the service.`
+      ? `The whole request could not be attached: ${upload.words}. So it can't be decided here yet. Countersign keeps trying. If it can't wait, ${braked ? "deny" : "decide"} it at the service.`
       : "The whole request is being attached. The buttons appear once it can be read.";
   return { ...UNDECIDED, name: "pending", title, waits: true, open: false, text };
 }

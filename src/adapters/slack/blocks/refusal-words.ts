@@ -71,7 +71,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
     case "file-refused":
-      return `The file with the whole request could not be attached: ${escaped(refusal.words)}. So it can't be decided here yet. Nothing was sent. Countersign tries again every five minutes. If it can't wait, ${refusal.isBraked ? "deny" : "decide"} it at the service.`;
+      return `The file with the whole request could not be attached: ${escaped(refusal.words)}. So it can't be decided here yet. Nothing was sent. Countersign keeps trying. If it can't wait, ${refusal.isBraked ? "deny" : "decide"} it at the service.`;
     case "not-all-shown":
       return `${beyondForm(refusal.fields)} Nothing was sent.`;
     case "already-decided":

@@ -59,6 +59,15 @@ describe("a request too long for the card", () => {
   });
 });
 
+test("a card is drawn again if its file cannot be attached for another reason", () => {
+  const tooLong = { ...PENDING, request: requestOf("x".repeat(MODAL_HOLDS_CHARS + 1), {}) };
+  const keys = ["Slack's upload address did not answer", "Slack's upload address answered HTTP 413"].map(
+    (words) =>
+      cardRenderKey({ ...CREATED, uploads: { [requestSlot(tooLong)]: { type: "refused", words } } }, tooLong),
+  );
+  expect(new Set(keys).size).toBe(2);
+});
+
 test("each version of a card has its buttons under a block of its own", () => {
   const ids = [PENDING, { ...anApproval("apr_1"), request: REQUEST }].map((each) =>
     approvalCard(CREATED, each).blocks.find(({ type }) => type === "actions"),
