@@ -182,14 +182,15 @@ export function fileState(run: Run, slot: Slot): "coming" | "there" | "refused" 
 }
 
 /**
- * Like `fileState`, for the file of the request. A decided request keeps the file of an earlier release, which was named by the version: no file is
- * due for it any more.
+ * Like `fileState`, for the file of the request. No file is due for a request that no longer waits: it keeps the file of an earlier release,
+ * which was named by the version, and if none is there, none is coming.
  */
 export function requestFileState(run: Run, approval: Approval): ReturnType<typeof fileState> {
   const slot = requestSlot(approval);
+  if (approval.state.type === "pending") return fileState(run, slot);
   const earlier = `request ${approval.id} ${approval.version}`;
-  const isEarlier = approval.state.type !== "pending" && run.uploads[slot] === undefined;
-  return fileState(run, isEarlier ? earlier : slot);
+  const isThere = fileState(run, run.uploads[slot] === undefined ? earlier : slot) === "there";
+  return isThere ? "there" : "refused";
 }
 
 function stateRenderKey(run: Run, approval: Approval): string {

@@ -12,7 +12,6 @@ import { auditNote, disputeBlocks, historyBlocks, precedentBlocks } from "./card
 import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
   consequenceWords,
-  approvalOf,
   askedBy,
   EMPTY_REASON,
   type FilledReason,
@@ -33,6 +32,7 @@ import {
 import { allQuestionBlocks } from "./follow-up-lines.ts";
 import { type MessageId, textSection, withId } from "./message-id.ts";
 import {
+  approvalOf,
   difference,
   fitsModal,
   maskedInFile,
@@ -95,7 +95,7 @@ function decisionModal(
       ),
       ...votesSoFar(run, request),
       ...questionPart(run, request),
-      ...requestBlocks(request, "open"),
+      ...requestBlocks(run, request, "open"),
       ...runDetails(run, request, "open"),
       ...precedentBlocks(precedents),
       ...maskedInFile(uploadOf(run, request)),
@@ -130,7 +130,7 @@ export function readModal(run: Run, request: Request, deployment: Deployment = U
         ? []
         : [...historyBlocks(run, approval), ...allQuestionBlocks(approval), ...disputeBlocks(approval)]),
       rich(...marksLine(run, request, deployment), askedBy(run)),
-      ...requestBlocks(request, "masked"),
+      ...requestBlocks(run, request, "masked"),
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
       approval === undefined ? idsNote(run, request, deployment) : auditNote(run, approval, deployment),
@@ -161,7 +161,7 @@ function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment
         line(span("Read the whole request, then continue. Nothing is approved yet.")),
         askedBy(run),
       ),
-      ...requestBlocks(request, "open"),
+      ...requestBlocks(run, request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),
       idsNote(run, request, deployment),
@@ -199,7 +199,7 @@ export function changedModal(
       rich(askedBy(run)),
       ...difference(run, was, is),
       rich(line(span("The request now:", { bold: true }))),
-      ...requestBlocks(is, "open"),
+      ...requestBlocks(run, is, "open"),
       ...runDetails(run, is, "open"),
       idsNote(run, is, deployment),
       ...before,

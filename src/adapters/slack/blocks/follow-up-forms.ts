@@ -18,7 +18,8 @@ import {
   TAKER_BLOCK,
   TAKER_INPUT,
 } from "../names.ts";
-import { approvalOf, plain } from "./form-parts.ts";
+import { plain } from "./form-parts.ts";
+import { approvalOf } from "./request-blocks.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import { line, person, quote, rich, span, untrustedSpan } from "./rich.ts";
 

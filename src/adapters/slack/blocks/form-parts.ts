@@ -1,7 +1,7 @@
 // The parts that the forms share: the request, the consequences of a decision, and the input fields.
 
 import type { Block, RichTextBlock } from "@slack/types";
-import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
+import type { Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
@@ -26,13 +26,27 @@ import { questionBlocks } from "./follow-up-lines.ts";
 import { partWithId } from "./message-id.ts";
 import { missingInWords } from "./waiting-lines.ts";
 import { placesAfter, riskForDeciders, riskMark, voteLines } from "./pending-card.ts";
-import { fitsCard, fitsModal, requestOverview, wholeRequest } from "./request-blocks.ts";
+import {
+  approvalOf,
+  fitsCard,
+  fitsModal,
+  requestOverview,
+  shownFileState,
+  wholeRequest,
+} from "./request-blocks.ts";
 import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";
 
 /** The room for the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
-const inFile = (request: Request): string =>
-  `The whole request is attached to the run's thread as a file: ${requestFileName(request)}.`;
+/** Says where the whole of a request is that does not fit a form. */
+function whereIsWhole(run: Run, request: Request): string {
+  const name = requestFileName(request);
+  return {
+    coming: `The whole request is being attached to the run's thread as a file: ${name}.`,
+    there: `The whole request is attached to the run's thread as a file: ${name}.`,
+    refused: "The service has the whole request.",
+  }[shownFileState(run, request)];
+}
 
 /** The deployment, the risk and the places, as on the card. */
 export function marksLine(run: Run, request: Request, deployment: Deployment) {
@@ -51,8 +65,8 @@ export function askedBy(run: Run) {
 export const ofWhom = ({ origin }: Run): string => (origin === "started" ? "by" : "of a run watched by");
 
 /** The whole request. A long request starts with an overview of all its fields, so that no field goes unnoticed. */
-export function requestBlocks(request: Request, as: Drawing): Block[] {
-  if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, inFile(request), as).block];
+export function requestBlocks(run: Run, request: Request, as: Drawing): Block[] {
+  if (!fitsModal(request)) return [requestOverview(request, FORM_ROOM, whereIsWhole(run, request), as).block];
   if (fitsCard(request)) return [wholeRequest(request, as)];
   const { block } = requestOverview(request, FIRST_ROOM, "The whole request is below.", as);
   return [block, rich(line(span("The whole request:", { bold: true }))), wholeRequest(request, as)];
@@ -112,11 +126,6 @@ export function uploadOf(run: Run, request: Request): Upload | undefined {
 
 export function ruleOver(run: Run, request: Request): KeptRule {
   return approvalOf(run, request)?.appliedRule.rule ?? BUILT_IN_RULE;
-}
-
-/** The service may ask for the same thing again under the same id. Only the newest such approval can be open. */
-export function approvalOf(run: Run, { digest }: Request): Approval | undefined {
-  return run.approvals.findLast(({ request }) => request.digest === digest);
 }
 
 // The input fields: the menu of offered reasons, the reason, and the word that a rule requires people to type.

@@ -2,8 +2,9 @@
 // Everything from the service, including field names, is inside boxes. The words outside the boxes are ours.
 
 import type { Block, RichTextBlock, RichTextPreformatted } from "@slack/types";
-import type { Request } from "../../../domain/approval.ts";
+import type { Approval, Request } from "../../../domain/approval.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
+import { requestFileState } from "../../../domain/render-key.ts";
 import { requestFileName } from "../../../domain/request-file.ts";
 import { contextBehind, contextParts, drawnContext } from "../../../domain/run-context.ts";
 import type { Json } from "../../../domain/json.ts";
@@ -174,6 +175,17 @@ function missing({ hidden, leftOut }: FieldLayout, where: string): Part {
   return line(span(`${fields}${chars}${where}`, { bold: true }));
 }
 
+/** The service may ask for the same thing again under the same id. Only the newest such approval can be open. */
+export function approvalOf(run: Run, { digest }: Request): Approval | undefined {
+  return run.approvals.findLast(({ request }) => request.digest === digest);
+}
+
+/** Like `requestFileState`. A request that the run no longer has is shown only if its file was there. */
+export function shownFileState(run: Run, request: Request): ReturnType<typeof requestFileState> {
+  const approval = approvalOf(run, request);
+  return approval === undefined ? "there" : requestFileState(run, approval);
+}
+
 // The run's own fields, as the service sent them. They are the context for deciding a request.
 
 /** Returns no block if the service says nothing about the run beyond its state. */
@@ -183,7 +195,10 @@ export function runDetails(run: Run, request: Request, as: Drawing): Block[] {
   const title = line(span("The run, as the service describes it:", { bold: true }));
   if (!needsFile(request))
     return [rich(title, ...fieldBoxes(drawnContext(context, as)), ...volatileRemark(context))];
-  const where = `The file ${requestFileName(request)} in the run's thread has them.`;
+  const isInFile = shownFileState(run, request) === "there";
+  const where = isInFile
+    ? `The file ${requestFileName(request)} in the run's thread has them.`
+    : "The service has them.";
   const layout = fieldLayout(contextParts(context), CONTEXT_ROOM, as);
   return [rich(title, ...partsOf(layout, context, where))];
 }

@@ -78,7 +78,7 @@ function reviewModal(
       ),
       ...votesSoFar(run, request),
       ...questionPart(run, request),
-      ...requestBlocks(request, "open"),
+      ...requestBlocks(run, request, "open"),
       ...runDetails(run, request, "open"),
       ...precedentBlocks(precedents),
       ...maskedInFile(uploadOf(run, request)),

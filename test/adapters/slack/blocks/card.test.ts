@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { Approval } from "#src/domain/approval.ts";
+import type { Approval, ApprovalState } from "#src/domain/approval.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import { cardSlot, requestSlot, type Run } from "#src/domain/run.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
 import { anApproval, NOON } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
@@ -56,6 +57,22 @@ describe("a request too long for the card", () => {
     ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Read in full", "Stop", CLAIM]],
   ])("that is also too long for a modal can be decided only with its file: %s", (_state, upload, buttons) => {
     expect(buttonsOf(withUpload(upload), tooLong)).toEqual(buttons);
+  });
+
+  test.each<[string, ApprovalState]>([
+    ["denied", decided({ type: "confirmed", at: NOON, stillListed: null }, "deny").state],
+    ["closed", { type: "closed", cause: "run-over", at: NOON }],
+  ])("that is %s before its file is attached has its details, which promise no file", (_how, state) => {
+    const over: Approval = { ...tooLong, state };
+    const run: Run = { ...withUpload({ type: "planned", notBefore: 0, tries: 0 }), approvals: [over] };
+    expect(buttonsOf(run, over)).toEqual(["Details"]);
+    const details = JSON.stringify(readModal(run, over.request));
+    expect(details).toContain("The service has the whole request.");
+    expect(details).not.toMatch(/request-[0-9a-f]{12}\.txt/);
+    const attached = { ...run, ...withUpload({ type: "up", file: "F0" }), approvals: [over] };
+    expect(JSON.stringify(readModal(attached, over.request))).toMatch(
+      /attached .* request-[0-9a-f]{12}\.txt/,
+    );
   });
 });
 

@@ -8,8 +8,9 @@ import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm, savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/run-form.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
-import type { Delivery } from "#src/domain/approval.ts";
+import type { Approval, Delivery } from "#src/domain/approval.ts";
 import type { Run } from "#src/domain/run.ts";
+import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
@@ -61,6 +62,11 @@ const UNCLEAR: Delivery = {
   at: NOON,
   cause: "no-longer-listed",
   answered: "Queued for later",
+};
+const TOO_LATE: Approval = {
+  ...PENDING,
+  request: requestOf("x".repeat(MODAL_HOLDS_CHARS + 1), {}),
+  state: { type: "closed", cause: "run-over", at: NOON },
 };
 const HELD_RUN: Run = { ...RUN, approvals: [HELD] };
 const SECOND: Run = {
@@ -255,6 +261,10 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
     {
       when: "sent, and the answer says neither yes nor no",
       drawn: readModal({ ...CREATED, approvals: [decided(UNCLEAR)] }, REQUEST, DEPLOYMENT),
+    },
+    {
+      when: "closed before its file was attached",
+      drawn: readModal({ ...CREATED, approvals: [TOO_LATE] }, TOO_LATE.request, DEPLOYMENT),
     },
   ],
   "form:read-first": one(
