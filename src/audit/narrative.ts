@@ -132,6 +132,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
     `lifted the freeze ${channel === null ? "of everything" : "of the channel"}`,
   started: ({ savedTask }) =>
     savedTask === undefined ? "asked for the run" : `asked for the run, with the saved task "${savedTask}"`,
+  "start-unconfirmed": () => "got no answer to the start: a run may have started",
   watched: () => "started watching the run",
   "task-told": () => "learned the task of the run from the service",
   unwatched: () => "stopped watching the run",

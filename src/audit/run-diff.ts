@@ -16,12 +16,12 @@ import { auditOfFollowUp, withStageEntry } from "./follow-up-entries.ts";
 import {
   aboutDecision,
   aboutRequest,
-  aboutTask,
   type AuditEntry,
   auditEntry,
   type Moments,
   momentsOf,
 } from "./entry.ts";
+import { auditOfStart } from "./start-entries.ts";
 
 /** Returns the entry for a decision that is about to be sent. Other effects have no entry. */
 export function auditOfSending(run: Run, effect: Effect, at: number): AuditEntry[] {
@@ -40,16 +40,12 @@ function aboutVotes(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"
   return votes.length === 0 ? {} : { votes, sentReason: sentReason(decision) };
 }
 
-/** Returns the entries for all decisions that were settled, refused or voided between two states of a run, and for all closed approvals. */
+/**
+ * Returns the entries for all decisions that were settled, refused or voided between two states of a run, for all closed approvals, and for
+ * its start.
+ */
 export function auditOfChange(before: Run, after: Run, ctx: Context): AuditEntry[] {
-  return [...taskTold(before, after, ctx), ...approvalsChanged(before, after, ctx)];
-}
-
-/** Returns the entry for an adopted run whose task the service has just named. */
-function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
-  if (before.input !== "" || after.input === "") return [];
-  const about = aboutTask(after.input, ctx);
-  return [auditEntry(after, { at: ctx.now, what: "task-told", outcome: "told by the service", ...about })];
+  return [...auditOfStart(before, after, ctx), ...approvalsChanged(before, after, ctx)];
 }
 
 function approvalsChanged(before: Run, after: Run, ctx: Context): AuditEntry[] {

@@ -74,12 +74,11 @@ export type RunStore = {
   /**
    * Resolves to runs, newest first unless `oldestFirst`. "pending": runs with an approval that waits or is held, whose decision the service
    * has not confirmed, or that cannot be read.
-   * "without-id": runs for which the service has not returned an id.
    */
   list(filter: {
     channels: readonly ChannelId[];
     oldestFirst?: true;
-    only: "unfinished" | "pending" | "without-id" | "all";
+    only: "unfinished" | "pending" | "all";
     /** Only this person's runs, or only other people's. Absent for all runs. */
     asked?: { readonly by: UserId } | { readonly notBy: UserId };
     /** Only runs whose record contains the `ts` of this message anywhere. Without it: all runs. */
@@ -87,10 +86,11 @@ export type RunStore = {
     limit: number;
   }): Promise<readonly Run[]>;
   /**
-   * Calls `visit` with each unfinished or pending run (as in `list`) of all channels, newest first. Other work gets its turn in between, and
-   * no more than a batch of runs is in memory. A run that changes meanwhile is visited with or without its change.
+   * Calls `visit` with each unfinished or pending run (as in `list`) of all channels, newest first. "without-id": with each run for which the
+   * service has not returned an id. Other work gets its turn in between, and no more than a batch of runs is in memory. A run that changes
+   * meanwhile is visited with or without its change.
    */
-  eachRun(only: "unfinished" | "pending", visit: (run: Run) => void): Promise<void>;
+  eachRun(only: "unfinished" | "pending" | "without-id", visit: (run: Run) => void): Promise<void>;
   channelsInUse(): Promise<readonly ChannelId[]>;
   /** Removes finished runs whose last change is older than `before` (ms). Keeps the audit. Resolves to their number. */
   forget(before: number): Promise<number>;

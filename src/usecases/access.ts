@@ -13,7 +13,7 @@ import type { Run } from "../domain/run.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import { type AgentService, type Counters, type People, PortError } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
-import type { AuditLog, RunStore } from "../ports/store.ts";
+import type { AuditEvidence, AuditLog, RunStore } from "../ports/store.ts";
 import { type AttemptDetails, createNoteRefusal } from "./refusals.ts";
 
 /** The maximum age of a look-up for starting, watching and reading (ms). Deciding needs a fresher look-up. */
@@ -29,7 +29,7 @@ const JOINED_AGE_MS = 2_000;
 export type Asker = PersonId & { readonly channel: ChannelId };
 
 export type UseCaseDeps = {
-  store: RunStore & AuditLog;
+  store: RunStore & AuditLog & Pick<AuditEvidence, "auditProof">;
   agents: Pick<AgentService, "fetchRun">;
   people: People;
   engine: Pick<RunEngine, "transact" | "change" | "resume" | "followIfStored">;

@@ -2,7 +2,7 @@
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
-import { type RunId, RunKey, type UserId } from "../domain/ids.ts";
+import { type RunId, RunKey } from "../domain/ids.ts";
 import { UNKNOWN_PERSON } from "../domain/freeze.ts";
 import { reasonToKeepWatching, stopWatching } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
@@ -20,6 +20,7 @@ import {
   storeRun,
   type UseCaseDeps,
 } from "./access.ts";
+import { firstRequester, othersWhoMayHaveAsked } from "./past-requesters.ts";
 
 export type AdoptRun = {
   /** The person who adopts a run counts as its requester. */
@@ -50,21 +51,6 @@ async function adopt(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Ru
   const key = await storeRun(deps, run, { audit: [runEntry(run, by, "watched", ctx)] });
   // If the keys differ, another person adopted the same run at the same time.
   return key === run.key ? ok(run) : watchAgain(deps, by, { key, id });
-}
-
-/** The maximum number of unanswered starts that are considered. Each is a fault that people are asked to settle, so there are few. */
-const MAX_LOST = 1_000;
-
-/** The run may have been followed before and deleted since, or it may be the result of a start that was not answered. */
-async function othersWhoMayHaveAsked(deps: UseCaseDeps, by: Asker, id: RunId): Promise<readonly UserId[]> {
-  const { store } = deps;
-  const channels = await store.channelsInUse();
-  const lost = (await store.list({ channels, only: "without-id", limit: MAX_LOST })).filter(
-    ({ team, creation }) => team === by.team && (creation.type === "sending" || creation.type === "unknown"),
-  );
-  const first = await firstRequester(deps, id);
-  const all = [...(first === null ? [] : [first]), ...lost.map(({ requester }) => requester)];
-  return [...new Set(all)].filter((user) => user !== by.user);
 }
 
 async function freshRun(deps: UseCaseDeps, by: Asker, { key, id }: RunIds): Promise<Run> {
@@ -157,16 +143,6 @@ async function startOver(
   );
   if (begun === null) return err({ type: "unknown-run" });
   return begun.value ? ok(begun.run) : watchAgain(deps, by, { key, id });
-}
-
-/** `id`: our key or the service's id. Resolves to the requester in the run's first signed entry, or to null. */
-async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserId | null> {
-  for (const { seq, entry } of await store.auditOfRun(id)) {
-    if (entry.what !== "started" && entry.what !== "watched") continue;
-    const proven = await store.provenEntry(seq);
-    if (proven.ok) return proven.kept.entry.requester?.user ?? null;
-  }
-  return null;
 }
 
 /**

@@ -4,12 +4,13 @@
 import { expect, test } from "vitest";
 import { commandRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
 import { escaped } from "#src/adapters/slack/blocks/rich.ts";
+import { auditEntry } from "#src/audit/entry.ts";
 import { UNKNOWN_PERSON } from "#src/domain/freeze.ts";
-import { RunId, UserId } from "#src/domain/ids.ts";
+import { RunId, TeamId, UserId } from "#src/domain/ids.ts";
 import { PortError } from "#src/ports.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
-import { APPROVER, aRunId, CHANNEL, TEAM } from "../make/run.ts";
+import { APPROVER, aRun, aRunId, CHANNEL, TEAM } from "../make/run.ts";
 import { withFile } from "../make/spoilt-database.ts";
 
 const BY = { team: TEAM, user: APPROVER, channel: CHANNEL };
@@ -38,11 +39,18 @@ test("the first watcher of a run cannot approve it after it was forgotten and an
   expect(await opens(bench, id, OTHER)).toBe("opened");
 });
 
+/** A start whose answer is lost. Resolves to our key of the run. */
+async function lostStart(bench: Bench, by: typeof BY) {
+  bench.agents.create = () => Promise.reject(failure("timeout", { applied: "maybe" }));
+  const started = await bench.flow.startRun.start(by, { input: "task", intention: "a", answerUrl: null });
+  if (!started.ok) throw new Error(started.error.type);
+  await bench.clock.pass(5_000);
+  return started.value;
+}
+
 test("a person whose start lost its answer cannot approve a run that another person watches, which may be theirs", async () => {
   const bench = await createBench();
-  bench.agents.create = () => Promise.reject(failure("timeout", { applied: "maybe" }));
-  await bench.flow.startRun.start(BY, { input: "task", intention: "a", answerUrl: null });
-  await bench.clock.pass(5_000);
+  await lostStart(bench, BY);
   const id = aRunId();
   bench.agents.pending.set(id, ["apr_1"]);
   expect((await bench.flow.adoptRun.adopt(FRIEND, id)).ok).toBe(true);
@@ -51,6 +59,53 @@ test("a person whose start lost its answer cannot approve a run that another per
   expect(await opens(bench, id, OTHER)).toBe("opened");
   await bench.restart();
   expect(await opens(bench, id, APPROVER)).toBe("requester");
+});
+
+test("a person whose start lost its answer cannot approve a run that may be theirs, even after the record of the start is deleted", async () => {
+  const bench = await createBench();
+  const key = await lostStart(bench, BY);
+  expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toMatchObject({ ok: true });
+  await bench.clock.pass(60_000);
+  expect(await bench.store.forget(bench.clock.monotonic() + 1)).toBe(1);
+  const id = aRunId();
+  bench.agents.pending.set(id, ["apr_1"]);
+  expect((await bench.flow.adoptRun.adopt(FRIEND, id)).ok).toBe(true);
+  await bench.clock.pass(5_000);
+  expect(await opens(bench, id, APPROVER)).toBe("requester");
+  expect(await opens(bench, id, OTHER)).toBe("opened");
+});
+
+test("a person whose start lost its answer a year ago, or in another workspace, can approve a run that another person watches", async () => {
+  const bench = await createBench();
+  const now = bench.clock.now();
+  const lost = (at: number, team = TEAM, user = APPROVER) =>
+    auditEntry({ ...aRun(), team, requester: user }, { at, what: "start-unconfirmed", outcome: "" });
+  const year = 365 * 24 * 60 * 60_000;
+  const elsewhere = TeamId("T0ELSEWHERE");
+  await bench.store.audit([
+    lost(now - year - 1),
+    lost(now, elsewhere),
+    lost(now - year + 60_000, TEAM, OTHER),
+  ]);
+  const id = aRunId();
+  bench.agents.pending.set(id, ["apr_1"]);
+  await bench.flow.adoptRun.adopt(FRIEND, id);
+  await bench.clock.pass(5_000);
+  expect(await opens(bench, id, APPROVER)).toBe("opened");
+  expect(await opens(bench, id, OTHER)).toBe("requester");
+});
+
+test("starts that the service refused do not hide a start that lost its answer", async () => {
+  const bench = await createBench();
+  const sending = { type: "sending", at: 1, tries: 1 } as const;
+  const refused = { type: "refused", words: "no", at: 1 } as const;
+  await bench.store.insert({ ...aRun({ requester: APPROVER }), creation: sending }, {});
+  await bench.clock.pass(1_000);
+  for (let count = 0; count < 1_001; count += 1)
+    await bench.store.insert({ ...aRun(), creation: refused }, {});
+  const id = aRunId();
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).mayHaveAsked).toContain(APPROVER);
 });
 
 /** Lets the record be changed by someone else, and watches the run again. */

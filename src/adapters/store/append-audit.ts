@@ -208,6 +208,7 @@ const what = word<AuditEntry["what"]>({
   frozen: true,
   "freeze-lifted": true,
   started: true,
+  "start-unconfirmed": true,
   watched: true,
   "task-told": true,
   unwatched: true,

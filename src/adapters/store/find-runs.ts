@@ -59,7 +59,7 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
 }
 
 type ListFilter = Parameters<RunStore["list"]>[0];
-type Filter = Partial<ListFilter> & Pick<ListFilter, "only">;
+type Filter = Omit<Partial<ListFilter>, "only"> & { only: ListFilter["only"] | "without-id" };
 
 /** How many runs are read before other work gets its turn. Reading one takes about 50 µs, and SQLite does not let go of the event loop. */
 const READ_AT_ONCE = 200;

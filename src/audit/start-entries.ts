@@ -1,0 +1,22 @@
+// Creates the audit entries about the start and the task of a run that no person submits.
+
+import type { Context } from "../domain/context.ts";
+import type { Run } from "../domain/run.ts";
+import { aboutTask, type AuditEntry, auditEntry } from "./entry.ts";
+
+export function auditOfStart(before: Run, after: Run, ctx: Context): AuditEntry[] {
+  return [...unconfirmed(before, after, ctx), ...taskTold(before, after, ctx)];
+}
+
+/** Stays when the run's record is deleted. Whoever watches the run that may have started learns from it who may have asked for it. */
+function unconfirmed(before: Run, after: Run, { now: at }: Context): AuditEntry[] {
+  if (before.creation.type === "unknown" || after.creation.type !== "unknown") return [];
+  return [auditEntry(after, { at, what: "start-unconfirmed", outcome: "a run may have started" })];
+}
+
+/** Returns the entry for an adopted run whose task the service has just named. */
+function taskTold(before: Run, after: Run, ctx: Context): AuditEntry[] {
+  if (before.input !== "" || after.input === "") return [];
+  const about = aboutTask(after.input, ctx);
+  return [auditEntry(after, { at: ctx.now, what: "task-told", outcome: "told by the service", ...about })];
+}
