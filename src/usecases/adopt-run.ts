@@ -20,7 +20,7 @@ import {
   storeRun,
   type UseCaseDeps,
 } from "./access.ts";
-import { firstRequester, othersWhoMayHaveAsked } from "./past-requesters.ts";
+import { othersWhoMayHaveAsked, requestersOf } from "./past-requesters.ts";
 
 export type AdoptRun = {
   /** The person who adopts a run counts as its requester. */
@@ -129,7 +129,7 @@ async function startOver(
   by: Asker,
   { key, id }: RunIds,
 ): Promise<Result<Run, CommandRefusal>> {
-  const user = (await firstRequester(deps, key)) ?? (await firstRequester(deps, id)) ?? by.user;
+  const [user = by.user] = [...(await requestersOf(deps, key)), ...(await requestersOf(deps, id))];
   const fresh = await freshRun(deps, { ...by, user }, { key, id });
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
   const begun = await deps.engine.transact(

@@ -1,6 +1,7 @@
 // Finds the people who asked for a run before, or may have asked for it. They may not approve it, whoever watches it now.
 
-import type { UserId } from "../domain/ids.ts";
+import type { KeptEntry } from "../audit/entry.ts";
+import type { RunKey, UserId } from "../domain/ids.ts";
 import { readAfter } from "../engine/proven-entries.ts";
 import type { Asker, UseCaseDeps } from "./access.ts";
 
@@ -10,8 +11,7 @@ export async function othersWhoMayHaveAsked(
   by: Asker,
   id: string,
 ): Promise<readonly UserId[]> {
-  const first = await firstRequester(deps, id);
-  const all = [...(first === null ? [] : [first]), ...(await unansweredStarters(deps, by))];
+  const all = [...(await requestersOf(deps, id)), ...(await unansweredStarters(deps, by))];
   return [...new Set(all)].filter((user) => user !== by.user);
 }
 
@@ -40,12 +40,39 @@ async function unansweredStarters(
   return found;
 }
 
-/** `id`: our key or the service's id. Resolves to the requester in the run's first signed entry, or to null. */
-export async function firstRequester({ store }: UseCaseDeps, id: string): Promise<UserId | null> {
-  for (const { seq, entry } of await store.auditOfRun(id)) {
-    if (entry.what !== "started" && entry.what !== "watched") continue;
-    const proven = await store.provenEntry(seq);
-    if (proven.ok) return proven.kept.entry.requester?.user ?? null;
+/**
+ * `id`: our key or the service's id. Resolves to those who asked for the run or watched it after it was forgotten, earliest first. Unsigned
+ * columns say which entries are found, so only proven entries that themselves name the run count.
+ */
+export async function requestersOf({ store }: UseCaseDeps, id: string): Promise<readonly UserId[]> {
+  const entries = await store.auditOfRun(id);
+  const found = new Set<UserId>();
+  for (const kept of entries) {
+    if (kept.entry.what !== "started" && kept.entry.what !== "watched") continue;
+    const { run, requester } = (await provenOf(store, kept)) ?? NO_RUN;
+    if (run === null || requester === null || found.has(requester.user)) continue;
+    if (run === id || (await isOneRun(store, entries, { run, id }))) found.add(requester.user);
   }
-  return null;
+  return [...found];
+}
+
+/** The entry about a start does not have the service's id. A later entry of the run has both. */
+async function isOneRun(
+  store: UseCaseDeps["store"],
+  entries: readonly KeptEntry[],
+  { run, id }: { readonly run: RunKey; readonly id: string },
+): Promise<boolean> {
+  for (const kept of entries) {
+    if (kept.entry.run !== run || kept.entry.runId !== id) continue;
+    const proven = await provenOf(store, kept);
+    if (proven?.run === run && proven.runId === id) return true;
+  }
+  return false;
+}
+
+const NO_RUN = { run: null, requester: null };
+
+async function provenOf(store: UseCaseDeps["store"], { seq }: KeptEntry): Promise<KeptEntry["entry"] | null> {
+  const proven = await store.provenEntry(seq);
+  return proven.ok ? proven.kept.entry : null;
 }

@@ -7,6 +7,7 @@ import { escaped } from "#src/adapters/slack/blocks/rich.ts";
 import { auditEntry } from "#src/audit/entry.ts";
 import { UNKNOWN_PERSON } from "#src/domain/freeze.ts";
 import { RunId, TeamId, UserId } from "#src/domain/ids.ts";
+import { runId } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
@@ -37,6 +38,52 @@ test("the first watcher of a run cannot approve it after it was forgotten and an
   expect(await opens(bench, id, APPROVER)).toBe("requester");
   expect(await opens(bench, id, FRIEND.user)).toBe("requester");
   expect(await opens(bench, id, OTHER)).toBe("opened");
+});
+
+/** Lets a person watch the run until it is forgotten. */
+async function watchedAndForgotten(
+  bench: Bench,
+  id: ReturnType<typeof aRunId>,
+  by: typeof BY,
+): Promise<void> {
+  expect(await bench.flow.adoptRun.adopt(by, id)).toMatchObject({ ok: true });
+  await bench.clock.pass(1_000);
+  expect(await bench.flow.adoptRun.unwatch(by, id)).toMatchObject({ ok: true });
+  await bench.clock.pass(60_000);
+  expect(await bench.store.forget(bench.clock.monotonic() + 1)).toBe(1);
+}
+
+test("no earlier watcher of a run can approve it, although it was forgotten after each of them", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  await watchedAndForgotten(bench, id, BY);
+  await watchedAndForgotten(bench, id, { ...BY, user: OTHER });
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).mayHaveAsked).toEqual([APPROVER, OTHER]);
+});
+
+test("the requester of a run that was started here cannot approve it after it was forgotten and another person watched it", async () => {
+  const bench = await createBench();
+  const task = { input: "task", intention: "a", answerUrl: null };
+  const started = await bench.flow.startRun.start(BY, task);
+  await bench.clock.pass(5_000);
+  const stored = started.ok ? await bench.store.load(started.value) : null;
+  const id = stored === null ? null : runId(stored.run);
+  if (id === null) throw new Error("the run did not start");
+  expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ ok: true });
+  await bench.clock.pass(60_000);
+  expect(await bench.store.forget(bench.clock.monotonic() + 1)).toBe(1);
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).mayHaveAsked).toEqual([APPROVER]);
+});
+
+test("the requester of another run does not hide who asked for a run, whatever a changed column says", async () => {
+  const { bench, spoil } = await withFile();
+  await watchedAndForgotten(bench, RunId("run_2"), { ...BY, user: OTHER });
+  await watchedAndForgotten(bench, RunId("run_1"), BY);
+  spoil("update audit set run_id = 'run_1' where run_id = 'run_2' and what = 'unwatched'");
+  expect(await bench.flow.adoptRun.adopt(FRIEND, RunId("run_1"))).toMatchObject({ ok: true });
+  expect((await bench.run(RunId("run_1"))).mayHaveAsked).toEqual([APPROVER]);
 });
 
 /** A start whose answer is lost. Resolves to our key of the run. */
