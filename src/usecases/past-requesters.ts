@@ -16,10 +16,10 @@ export async function othersWhoMayHaveAsked(
 }
 
 /**
- * How long after a start without an answer a run of unknown origin may be its result (ms). Our choice: a run that asks for something a year
- * later is unlikely, and without an end, the people of a small team could soon approve nothing that was started elsewhere.
+ * How long after a start without an answer a run of unknown origin may be its result (ms). Our choice: a run hardly ever asks for the first
+ * time after three months, and the people of a small team must be able to approve what was started elsewhere.
  */
-const MAY_BE_THEIRS_MS = 365 * 24 * 60 * 60_000;
+const MAY_BE_THEIRS_MS = 90 * 24 * 60 * 60_000;
 
 /** The store has the starts that are under way, and those from before they had an audit entry. The audit has those that are deleted. */
 async function unansweredStarters(
