@@ -7,7 +7,7 @@ import type { Call, Called, Gathered, GatheredCall } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, RunKey } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";
 import { cardOf, findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
-import { headline } from "./text/card-layout.ts";
+import { headline } from "./text/headline.ts";
 
 /** How long a call waits before it is posted (ms), so that other calls of its channel can join it. */
 export const GATHER_MS = 15_000;

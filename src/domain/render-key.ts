@@ -24,6 +24,7 @@ import {
   OUTCOME,
   OUTPUT,
   requestSlot,
+  isReused,
   type Run,
   type Slot,
   UNREADABLE,
@@ -103,7 +104,10 @@ export function missingRenderKey(run: Run): string | null {
   if (run.watch.type === "tampered") return "tampered";
   if (isMissing(run)) return "missing";
   if (run.posts[MISSING] === undefined) return null;
-  if (run.watch.type === "dropped") return run.watch.missing === true ? "unwatched" : null;
+  if (run.watch.type === "dropped") {
+    const key = isReused(run) ? "unwatched, given to another" : "unwatched";
+    return run.watch.missing === true ? key : null;
+  }
   return "back";
 }
 

@@ -210,6 +210,10 @@ export function currentId({ creation }: Run): RunId | null {
   return creation.type === "created" && creation.reused !== true ? creation.id : null;
 }
 
+/** Returns whether the service has since given the run's id to a later run. */
+export const isReused = ({ creation }: Pick<Run, "creation">): boolean =>
+  creation.type === "created" && creation.reused === true;
+
 /** Records that the service has given the run's id to a later run. */
 export function giveUpId(run: Run): Run {
   if (run.creation.type !== "created" || run.creation.reused === true) return run;

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { RunContext } from "#src/domain/approval.ts";
 import { parseJson } from "#src/domain/json.ts";
 import { CARD_FIELDS, type CardFields } from "#src/domain/policy/policy.ts";
-import { cardFields, cardMarks, headline } from "#src/domain/text/card-layout.ts";
+import { cardFields, cardMarks } from "#src/domain/text/card-layout.ts";
+import { headline } from "#src/domain/text/headline.ts";
 import { requestChanges } from "#src/domain/text/request-changes.ts";
 import { requestOf } from "../adapters/slack/observed.ts";
 
@@ -106,7 +107,11 @@ describe("the risk and the place", () => {
     ]);
     expect(shown({ zone: ["PASSWORD=hunter22"] }, names).fields).toEqual([]);
     const spellings = Array.from({ length: 300 }, (_, at) => `e${"_".repeat(at % 8)}n${"-".repeat(at % 7)}v`);
-    expect(shown(Object.fromEntries(spellings.map((name) => [name, "EU West"]))).fields).toHaveLength(4);
+    const many = Object.fromEntries([...spellings, "risk"].map((name) => [name, "EU West"]));
+    const { fields } = shown({ ...many, environment: "production (live customers)" });
+    expect(fields).toHaveLength(6);
+    expect(fields).toContain("Run environment = production (live customers)");
+    expect(fields.at(-1)).toMatch(/^More of the run = \d\d more, in the form$/);
   });
 
   test("names a place once, and at most two places", () => {

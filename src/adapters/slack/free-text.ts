@@ -196,5 +196,5 @@ export function runSuggestion(task: string, command: string, value: string): Mes
 const tooLongForButton = (command: string): Message =>
   textAnswer(
     "answer:did-you-mean-long-run",
-    `Did you mean \`${command} run\`? Nothing was started. This task is too long for a button. To start it, type \`${command} run\` before it and send it again.`,
+    `Did you mean \`${command} run\`? Nothing was started. This task is too long for a button. To start it, type \`${command} run\` and then the task.`,
   );

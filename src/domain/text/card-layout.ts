@@ -6,6 +6,7 @@ import { isList, isRawNumber, isRecord, type Json, numberText, plainName } from 
 import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
 import { contextBehind } from "../run-context.ts";
 import { lineExcerpt, oneLine } from "./excerpt.ts";
+import { withoutSymbols } from "./headline.ts";
 import { type Field, fieldText, nameText, fieldsOf } from "./request-text.ts";
 import { isSecretField } from "./secrets.ts";
 
@@ -54,8 +55,8 @@ const MARK_CHARS = 30;
 const LABEL_CHARS = 40;
 /** The most short fields. Slack allows ten texts in a section. */
 const MAX_SHORT = 20;
-/** The most fields of the run on a card. Names match in any case, so the service could send hundreds. The form has all. */
-const MAX_RUN_FIELDS = 4;
+/** The most fields of the run on a card. */
+const MAX_RUN_FIELDS = 5;
 /** The most places in the second line. */
 const MAX_WHERE = 2;
 /** A record with more members than this, or with nested records, is shown in a box as JSON. */
@@ -84,13 +85,14 @@ export function cardMarks(
   const where = places.slice(0, MAX_WHERE);
   const inFull = [...(risk === null ? [] : [risk]), ...where].filter(({ whole }) => whole);
   const said = new Set(inFull.map(({ path }) => path));
-  const ofRun = find([...names.risk, ...names.where]).filter(({ path }) => path.startsWith(OF_RUN));
-  const left = new Map(ofRun.flatMap((each) => (said.has(each.path) ? [] : [[each.path, each]])));
+  const ofRun = [...names.risk, ...names.where].map((name) =>
+    find([name]).filter(({ path }) => path.startsWith(OF_RUN) && !said.has(path)),
+  );
   return {
     risk: risk === null ? null : { level: risk.level, words: risk.words },
     where: [...new Set(where.map(({ text }) => text))],
     said,
-    runFields: [...left.values()].flatMap(runField).slice(0, MAX_RUN_FIELDS),
+    runFields: shownOfRun(ofRun),
   };
 }
 
@@ -178,6 +180,21 @@ function shortValue(name: string, value: Json): string | null {
   if (text.length > SHORT_CHARS || /[\n\r\t]/.test(text)) return null;
   const drawn = fieldText(name, text, "masked");
   return drawn.length <= SHORT_CHARS && !drawn.includes("\n") && drawn.trim() !== "" ? drawn : null;
+}
+
+/**
+ * `found`: the fields for each name in the policy. Names match in any case, so a run could have hundreds. The first field for each name comes
+ * first, so that other spellings of one name push out no other name.
+ */
+function shownOfRun(found: readonly (readonly Part[])[]): readonly ShortField[] {
+  const inOrder = [...found.flatMap((fields) => fields.slice(0, 1)), ...found.flat()];
+  const fields = [...new Map(inOrder.map((field) => [field.path, field])).values()].flatMap(runField);
+  const more = fields.length - MAX_RUN_FIELDS;
+  if (more <= 0) return fields;
+  return [
+    ...fields.slice(0, MAX_RUN_FIELDS),
+    { label: "More of the run", value: `${more} more, in the form`, at: null },
+  ];
 }
 
 /** Cuts a long text, because the form shows all of it. Drops what is neither a text nor a number, like the marks. */
@@ -279,22 +296,4 @@ function mark({ names, value }: Part): Mark | null {
   );
   const shown = withoutSymbols(drawn);
   return hidden > 0 || shown === "" ? null : { text: shown, whole: shown === drawn };
-}
-
-// The headline: what is asked, in one line of plain text.
-
-/** The marks of Countersign's own titles, and every other symbol. The service must not be able to set any in a title. */
-const SYMBOLS = /\p{So}|\p{Extended_Pictographic}|\u2713|\u2717|\uFE0F|\u200D/gu;
-
-const withoutSymbols = (text: string): string => text.replace(SYMBOLS, "").replace(/ {2,}/g, " ").trim();
-
-/** `whole`: the headline says everything that the action says. */
-export type Headline = { readonly text: string; readonly whole: boolean };
-
-export function headline({ action }: Pick<Request, "action">, max: number): Headline {
-  if (action === null) return { text: "The service did not say what for", whole: true };
-  const { text, hidden } = lineExcerpt(action, max, "masked");
-  const shown = withoutSymbols(text);
-  if (shown === "") return { text: "See the request below", whole: false };
-  return { text: shown, whole: hidden === 0 && shown === action };
 }

@@ -9,7 +9,8 @@ import { requestFileState } from "../../../domain/render-key.ts";
 import { isReused } from "../../../domain/reused-id.ts";
 import { type Run, runId } from "../../../domain/run.ts";
 import { precedentsOf } from "../../../domain/same-request.ts";
-import { approvalMarks, type CardMarks, headline } from "../../../domain/text/card-layout.ts";
+import { approvalMarks, type CardMarks } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
 import {

@@ -6,7 +6,7 @@ import type { Nonce } from "../../../domain/ids.ts";
 import type { Precedents } from "../../../domain/precedent.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
-import { headline } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import { DECISION_MODAL, READING_MODAL, WINDOW_UNDO } from "../names.ts";
 import { auditNote, disputeBlocks, historyBlocks, precedentBlocks } from "./card-history.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";

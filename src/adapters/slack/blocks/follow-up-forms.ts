@@ -3,7 +3,7 @@
 import type { Block, View } from "@slack/types";
 import { SNOOZES } from "../../../domain/handling.ts";
 import { MAX_QUESTION_CHARS, questionsOf } from "../../../domain/question.ts";
-import { headline } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";
 import type { OpenedForm } from "../../../usecases/open-form.ts";
 import {

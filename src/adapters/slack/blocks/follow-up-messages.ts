@@ -5,7 +5,7 @@ import type { Approval } from "../../../domain/approval.ts";
 import { followUpMessageKey } from "../../../domain/handling.ts";
 import { findQuestion, type FoundQuestion, handoverSlot, isHandoverSlot } from "../../../domain/question.ts";
 import type { Run, Slot } from "../../../domain/run.ts";
-import { headline } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { QUESTION_ANSWER } from "../names.ts";
 import { withId } from "./message-id.ts";

@@ -96,8 +96,7 @@ function list(token: Tokens.List, depth: number): Part[] {
 }
 
 function itemWords({ tokens, task, checked }: Tokens.ListItem, depth: number): RichTextElement[] {
-  // The box of a task is drawn below; its token holds it as text.
-  const content = tokens.filter(({ type }) => type !== "list" && type !== "checkbox");
+  const content = tokens.filter(({ type }) => type !== "list");
   const box = task ? [span(checked === true ? "☑ " : "☐ ")] : [];
   return [...box, ...content.flatMap((child) => inline(child, {}, depth + 1))];
 }
@@ -124,6 +123,9 @@ function inline(token: Token, style: Style, depth: number): RichTextElement[] {
       ? text(token.raw, style)
       : children.flatMap((child) => inline(child, { ...style, ...more }, depth + 1));
   switch (token.type) {
+    case "checkbox":
+      // itemWords draws the box.
+      return [];
     case "strong":
       return through({ bold: true });
     case "em":

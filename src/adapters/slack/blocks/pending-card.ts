@@ -9,13 +9,8 @@ import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { requestFileState } from "../../../domain/render-key.ts";
 import { requestFileName } from "../../../domain/request-file.ts";
 import type { Run } from "../../../domain/run.ts";
-import {
-  cardFields,
-  type CardMarks,
-  headline,
-  type Risk,
-  type ShortField,
-} from "../../../domain/text/card-layout.ts";
+import { cardFields, type CardMarks, type Risk, type ShortField } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY } from "../names.ts";

@@ -5,7 +5,7 @@ import type { NoticeContent } from "../../../domain/notice.ts";
 import type { MessageTs } from "../../../domain/ids.ts";
 import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import { cardOf, type Run, runId } from "../../../domain/run.ts";
-import { headline } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./pending-card.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";

@@ -7,7 +7,7 @@ import type { Freeze } from "../../../domain/freeze.ts";
 import type { QueueItem, ReviewGroup, UndeliveredItem } from "../../../domain/queue.ts";
 import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
-import { headline } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { ageWords } from "../../../domain/text/time-words.ts";
 import { QUEUE_REVIEW, QUEUE_REVIEW_RULE, QUEUE_REVIEW_RUN } from "../names.ts";

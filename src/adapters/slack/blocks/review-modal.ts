@@ -8,7 +8,7 @@ import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { QueueItem } from "../../../domain/queue.ts";
 import type { Run } from "../../../domain/run.ts";
 import { precedentsOf } from "../../../domain/same-request.ts";
-import { headline } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import type { OpenedReview } from "../../../usecases/review.ts";
 import {
   APPROVE_REASON_BLOCK,

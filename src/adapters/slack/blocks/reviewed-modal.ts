@@ -1,7 +1,7 @@
 // The window with the results of a form with several requests. It leads to the next form if not all requests fitted in one.
 
 import type { Block, View } from "@slack/types";
-import { headline } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import type { RefusedLine, Reviewed } from "../../../usecases/submit-review.ts";
 import { REVIEW_NEXT_MODAL } from "../names.ts";
 import { plain } from "./form-parts.ts";

@@ -13,6 +13,7 @@ import {
   isWatched,
   OPENING,
   OUTCOME,
+  isReused,
   type Run,
   runId,
   type Slot,
@@ -99,11 +100,13 @@ function opening(run: Run, deployment: Deployment): Message {
   return withId(`run:${name}`, { text: escaped(`${text}${about}`), blocks });
 }
 
-function givenUpWords({ creation }: Run): string {
-  return creation.type === "created" && creation.reused === true
-    ? "The service no longer knew this run, and gave its id to another one. Countersign has stopped asking."
+const givenUpWords = (run: Run): string =>
+  isReused(run)
+    ? GIVEN_TO_ANOTHER
     : "The service has not known this run for a day. Countersign has stopped asking.";
-}
+
+const GIVEN_TO_ANOTHER =
+  "The service no longer knew this run, and gave its id to another one. Countersign has stopped asking.";
 
 function missing(run: Run): Message {
   switch (run.watch.type) {
@@ -114,7 +117,7 @@ function missing(run: Run): Message {
     case "missing":
       return oneSentence("thread:missing", NO_LONGER_KNOWN);
     case "dropped":
-      return oneSentence("thread:unwatched", UNWATCHED);
+      return oneSentence("thread:unwatched", isReused(run) ? GIVEN_TO_ANOTHER : UNWATCHED);
     default:
       return oneSentence("thread:known-again", "The service knows this run again.");
   }

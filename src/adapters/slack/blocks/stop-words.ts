@@ -4,7 +4,7 @@
 import type { RichTextSection } from "@slack/types";
 import { deniedByStop, type DenialFate, namedByStop } from "../../../domain/brake.ts";
 import { cardOf, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
-import { headline } from "../../../domain/text/card-layout.ts";
+import { headline } from "../../../domain/text/headline.ts";
 import { COMMAND } from "./receipts.ts";
 import type { Deployment } from "./deployment.ts";
 import { cardLink, count, line, type Links, plural, span, untrustedSpan } from "./rich.ts";

@@ -15,7 +15,10 @@ const drawnFrom = (text: string): string => `\n${printedBlocks(messageOf(text).b
 describe("an output is drawn", () => {
   test.each([
     ["headings and styles", "# Title\n\nsome **bold**, *italic*, ~~struck~~ and `code`"],
-    ["lists in lists", "1. one\n   - a\n   - b\n2. two\n\n- [x] done\n- [ ] open"],
+    [
+      "lists in lists",
+      "1. one\n   - a\n   - b\n2. two\n\n- [x] done\n- [ ] open\n\n1. loose\n\n- [x] in a paragraph\n\n- [ ] so too",
+    ],
     ["quotes", "> said\n> twice"],
     ["code", "```ts\nconst a = 1;\n```"],
     ["tables as they are", "| a | b |\n|---|---|\n| 1 | 2 |"],

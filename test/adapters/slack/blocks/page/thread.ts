@@ -250,7 +250,13 @@ export const NOTICES_IN_THREAD: Record<
     known({ type: "given-up", at: NOON }),
     { ...known({ type: "given-up", at: NOON }, REUSED), when: "its id was used again" },
   ],
-  "thread:unwatched": [known({ type: "dropped", at: NOON, by: ANA, missing: true })],
+  "thread:unwatched": [
+    known({ type: "dropped", at: NOON, by: ANA, missing: true }),
+    {
+      ...known({ type: "dropped", at: NOON, by: ANA, missing: true }, REUSED),
+      when: "its id was used again",
+    },
+  ],
   "thread:known-again": [known({ type: "on" })],
   "thread:tampered": [known({ type: "tampered", at: NOON })],
   "thread:service-down": one(messageIn(AWAY, `${DOWN} ${NOON}`, DEPLOYMENT)),
