@@ -132,7 +132,10 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
     `lifted the freeze ${channel === null ? "of everything" : "of the channel"}`,
   started: ({ savedTask }) =>
     savedTask === undefined ? "asked for the run" : `asked for the run, with the saved task "${savedTask}"`,
-  "start-unconfirmed": () => "got no answer to the start: a run may have started",
+  "start-unconfirmed": ({ runId }) =>
+    runId === null
+      ? "got no answer to the start: a run may have started"
+      : "learned that the started run was already followed for another person",
   watched: () => "started watching the run",
   "task-told": () => "learned the task of the run from the service",
   unwatched: () => "stopped watching the run",

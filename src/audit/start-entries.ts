@@ -10,8 +10,15 @@ export function auditOfStart(before: Run, after: Run, ctx: Context): AuditEntry[
 
 /** Stays when the run's record is deleted. Whoever watches the run that may have started learns from it who may have asked for it. */
 function unconfirmed(before: Run, after: Run, { now: at }: Context): AuditEntry[] {
-  if (before.creation.type === "unknown" || after.creation.type !== "unknown") return [];
-  return [auditEntry(after, { at, what: "start-unconfirmed", outcome: "a run may have started" })];
+  const { creation } = after;
+  if (before.creation.type === creation.type) return [];
+  const facts = { at, what: "start-unconfirmed" } as const;
+  if (creation.type === "unknown")
+    return [auditEntry(after, { ...facts, outcome: "a run may have started" })];
+  // No other entry has both our key and the service's id.
+  return creation.type === "taken"
+    ? [auditEntry(after, { ...facts, runId: creation.id, outcome: "already followed" })]
+    : [];
 }
 
 /** Returns the entry for an adopted run whose task the service has just named. */

@@ -2,6 +2,7 @@
 
 import type { KeptEntry } from "../audit/entry.ts";
 import type { RunKey, UserId } from "../domain/ids.ts";
+import type { Run } from "../domain/run.ts";
 import { readAfter } from "../engine/proven-entries.ts";
 import type { Asker, UseCaseDeps } from "./access.ts";
 
@@ -11,7 +12,7 @@ export async function othersWhoMayHaveAsked(
   by: Asker,
   id: string,
 ): Promise<readonly UserId[]> {
-  const all = [...(await requestersOf(deps, id)), ...(await unansweredStarters(deps, by))];
+  const all = [...(await requestersOf(deps, id)), ...(await startersBefore(deps, by, id))];
   return [...new Set(all)].filter((user) => user !== by.user);
 }
 
@@ -21,21 +22,28 @@ export async function othersWhoMayHaveAsked(
  */
 const MAY_BE_THEIRS_MS = 90 * 24 * 60 * 60_000;
 
-/** The store has the starts that are under way, and those from before they had an audit entry. The audit has those that are deleted. */
-async function unansweredStarters(
+/**
+ * The people whose start had no answer, or was answered with this id while another person watched it. The store has the starts that are under
+ * way, and those from before they had an audit entry. The audit has those that are deleted.
+ */
+async function startersBefore(
   { store, context }: UseCaseDeps,
   { team }: Pick<Asker, "team">,
+  id: string,
 ): Promise<readonly UserId[]> {
   const found: UserId[] = [];
-  await store.eachRun("without-id", (run) => {
-    const isUnanswered = run.creation.type === "sending" || run.creation.type === "unknown";
-    if (isUnanswered && run.team === team) found.push(run.requester);
-  });
   const since = context().now - MAY_BE_THEIRS_MS;
+  const mayBeTheirs = ({ creation, askedAt }: Run): boolean =>
+    creation.type === "sending" ||
+    (creation.type === "unknown" && askedAt >= since) ||
+    (creation.type === "taken" && creation.id === id);
+  await store.eachRun("without-id", (run) => {
+    if (run.team === team && mayBeTheirs(run)) found.push(run.requester);
+  });
   for (const reading of (await readAfter(store, 0, ["start-unconfirmed"])).rows) {
     if (reading.type !== "proven") continue;
-    const { at, requester } = reading.kept.entry;
-    if (at >= since && requester?.team === team) found.push(requester.user);
+    const { at, requester, runId } = reading.kept.entry;
+    if (runId === null && at >= since && requester?.team === team) found.push(requester.user);
   }
   return found;
 }

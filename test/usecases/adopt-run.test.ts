@@ -11,7 +11,8 @@ import { runId } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
-import { APPROVER, aRun, aRunId, CHANNEL, TEAM } from "../make/run.ts";
+import { aSnapshot } from "../make/history.ts";
+import { APPROVER, aRun, aRunId, aWatchedRun, CHANNEL, TEAM } from "../make/run.ts";
 import { withFile } from "../make/spoilt-database.ts";
 
 const BY = { team: TEAM, user: APPROVER, channel: CHANNEL };
@@ -120,6 +121,37 @@ test("a person whose start lost its answer cannot approve a run that may be thei
   await bench.clock.pass(5_000);
   expect(await opens(bench, id, APPROVER)).toBe("requester");
   expect(await opens(bench, id, OTHER)).toBe("opened");
+});
+
+test("a person whose start got the id of a run that another person had begun to watch cannot approve it, even after both records are deleted", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bench.agents.create = async () => promise.then(() => aSnapshot(aWatchedRun(id), []));
+  const started = await bench.flow.startRun.start(BY, { input: "task", intention: "a", answerUrl: null });
+  await bench.clock.pass(1_000);
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  resolve();
+  await bench.clock.pass(5_000);
+  const stored = started.ok ? await bench.store.load(started.value) : null;
+  expect(stored?.run.creation.type).toBe("taken");
+  expect(await bench.flow.adoptRun.unwatch(FRIEND, id)).toMatchObject({ ok: true });
+  await bench.clock.pass(60_000);
+  expect(await bench.store.forget(bench.clock.monotonic() + 1)).toBe(2);
+  expect(await bench.flow.adoptRun.adopt({ ...FRIEND, user: OTHER }, id)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).mayHaveAsked).toEqual(expect.arrayContaining([APPROVER, FRIEND.user]));
+});
+
+test("a start without an answer that nobody deals with bars its requester for 90 days, too", async () => {
+  const bench = await createBench();
+  const key = await lostStart(bench, BY);
+  const { run } = (await bench.store.load(key)) ?? { run: aRun() };
+  expect(run.creation.type).toBe("unknown");
+  const askedAt = run.askedAt - 91 * 24 * 60 * 60_000;
+  await bench.store.insert({ ...run, key: aRun().key, requester: OTHER, askedAt }, {});
+  const id = aRunId();
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).mayHaveAsked).toEqual([APPROVER]);
 });
 
 test("a person whose start lost its answer 90 days ago, or in another workspace, can approve a run that another person watches", async () => {

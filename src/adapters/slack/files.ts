@@ -105,9 +105,8 @@ async function send(
   });
 }
 
-/** Whether Slack, or a proxy on the way, would refuse the same bytes again. */
-const isRefusal = (status: number): boolean =>
-  status >= 400 && status < 500 && status !== 408 && status !== 429;
+/** Whether the same bytes would be refused again. Any other 4xx may come from a proxy, or from an address that is out of date. */
+const isRefusal = (status: number): boolean => status === 400 || status === 413 || status === 415;
 
 // Builds the content of a file: a request or an output, with secrets masked. A long text is searched in slices, and the event loop runs
 // between them. Files are built one at a time, so many files block the loop no longer than one. A file is abandoned if a newer request

@@ -107,7 +107,7 @@ describe("an upload", () => {
   });
 
   test.each([
-    [403, "never"],
+    [403, "later"],
     [413, "never"],
     [408, "later"],
     [429, "later"],
