@@ -7,6 +7,7 @@ import { LEASE_MS } from "../../contract/store-bench.ts";
 import { type Place, sealContract } from "../../contract/store-seals.ts";
 import { STATEMENTS_LOGGED, wordsSent } from "../../make/sql-words.ts";
 import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
+import { aRun } from "../../make/run.ts";
 
 const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
 
@@ -79,7 +80,11 @@ const NAMES = `
 
 test("every name sent to the server above is standard SQL or listed, and every listed name was sent", async () => {
   const url = await server.database();
-  await (await openStore({ url, owner: "test", auditKey: AUDIT_KEY })).close();
+  const store = await openStore({ url, owner: "test", auditKey: AUDIT_KEY });
+  // A store notifies the others only once it listens itself.
+  await new Promise<void>((heard) => store.onPassedOn(heard));
+  await store.insert(aRun(), {});
+  await store.close();
   const names = new Set((await server.run(url, NAMES)).map(({ name }) => String(name)));
   const sent = wordsSent(server.log(), names);
   const listed = Object.values(LISTED).flat();
