@@ -15,7 +15,7 @@ function unconfirmed(before: Run, after: Run, { now: at }: Context): AuditEntry[
   const facts = { at, what: "start-unconfirmed" } as const;
   if (creation.type === "unknown")
     return [auditEntry(after, { ...facts, outcome: "a run may have started" })];
-  // No other entry has both our key and the service's id.
+  // Such a run has no other entry with both our key and the service's id, and `requestersOf` needs one.
   return creation.type === "taken"
     ? [auditEntry(after, { ...facts, runId: creation.id, outcome: "already followed" })]
     : [];

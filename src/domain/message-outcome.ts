@@ -30,15 +30,17 @@ export function applyUploadOutcome(
 ): Upload {
   const before = run.uploads[slot] ?? PLANNED;
   const next = afterAttempt(act, before, outcome, monotonic);
-  if (outcome.type !== "later" && outcome.type !== "unsure") return next;
+  if (outcome.type !== "later" && outcome.type !== "unsure" && outcome.type !== "gone") return next;
   if (next.type !== "planned" && next.type !== "uploaded") return next;
-  const isGivenUp =
+  // The card then says why. The file of a request is still tried again.
+  const countsAsRefused =
     slot === OUTPUT
       ? isHopeless(run, next.tries, next.notBefore)
       : before.type === "refused" || next.tries >= REQUEST_FILE_TRIES;
-  if (!isGivenUp) return next;
+  if (!countsAsRefused) return next;
   const retryAt = monotonic + backoffMs(REQUEST_FILE_TRIES, retryAfterOf(outcome));
-  return { type: "refused", words: outcome.why, retryAt };
+  const words = outcome.type === "gone" ? "Slack does not have the file any more" : outcome.why;
+  return { type: "refused", words, retryAt };
 }
 
 function afterAttempt(act: UploadAct, before: Upload, outcome: Outcome, monotonic: number): Upload {
@@ -57,7 +59,7 @@ type UploadIn<Is extends Upload["type"]> = Extract<Upload, { type: Is }>;
 
 function afterUploading(before: UploadIn<"planned">, outcome: Outcome, monotonic: number): Upload {
   if (outcome.type === "uploaded")
-    return { type: "uploaded", ...uploadedFile(outcome), notBefore: 0, tries: 0 };
+    return { type: "uploaded", ...uploadedFile(outcome), notBefore: 0, tries: before.tries };
   if (outcome.type === "refused") return refusedFile(outcome.words, monotonic);
   const tries = before.tries + 1;
   return { type: "planned", notBefore: monotonic + backoffMs(tries, retryAfterOf(outcome)), tries };
@@ -76,7 +78,7 @@ function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, monotonic: 
         tries,
       };
     case "gone":
-      return PLANNED;
+      return { type: "planned", notBefore: monotonic + backoffMs(tries, null), tries };
     case "refused":
       return refusedFile(outcome.words, monotonic);
     case "later":

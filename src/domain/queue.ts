@@ -143,10 +143,10 @@ function byPlace(a: QueuePlace, b: QueuePlace): number {
   return a[0] - b[0] || a[1] - b[1] || compared(a[2], b[2]) || compared(a[3], b[3]);
 }
 
-/** Returns the items in a circle: first those behind the place, in the queue's order, and then those up to it. */
-export function fromBehind(place: QueuePlace, items: readonly QueueItem[]): readonly QueueItem[] {
-  const isBehind = (item: QueueItem): boolean => byPlace(placeOf(item), place) > 0;
-  return [...items.filter(isBehind), ...items.filter((item) => !isBehind(item))];
+/** Returns the items after the place, in the queue's order, and then those up to it. */
+export function rotatedAfter(place: QueuePlace, items: readonly QueueItem[]): readonly QueueItem[] {
+  const isAfter = (item: QueueItem): boolean => byPlace(placeOf(item), place) > 0;
+  return [...items.filter(isAfter), ...items.filter((item) => !isAfter(item))];
 }
 
 /** Returns the groups and channels whose members the rules of these runs depend on. */

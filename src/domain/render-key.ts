@@ -267,6 +267,7 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
 /** Names whether the request can still be decided here after the refusal. */
 function refusedRenderKey(run: Run): string {
   if (isWatched(run)) return "";
+  // "over" is what earlier releases stored. Another word would draw all these cards again.
   return run.watch.type === "over" ? "run ended" : "over";
 }
 

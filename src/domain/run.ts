@@ -58,7 +58,7 @@ export type Run = {
   readonly requesterGroups?: RequesterGroups;
   /** Other people who asked for this run, or may have: it was forgotten and watched again, or the answer to their start was lost. */
   readonly mayHaveAsked?: readonly UserId[];
-  /** The approvals that recently closed without a person. Absent if there were none. */
+  /** The entries that no person caused recently. Absent if there were none. */
   readonly untouched?: UndecidedEntries;
   /** The newest audit entry about this run. Absent until there is one. */
   readonly audited?: AuditMark;
@@ -90,7 +90,7 @@ export type Stop = {
   readonly lifted?: { readonly by: UserId; readonly at: number };
 };
 
-/** Counts the approvals that closed without a person since `since` (ms), to cap their audit entries. */
+/** Counts the audit entries that no person caused since `since` (ms), to cap them. */
 export type UndecidedEntries = {
   readonly since: number;
   /** The number of entries written, by kind and approval. */

@@ -1,7 +1,7 @@
 // Says since when Slack has kept people from acting on the requests of this replica.
 //
-// Slack gives a click to any replica that is connected, which records it for the replica that holds the run. So a connected replica says in
-// a document that all of them share that it is, and a replica without a connection counts as cut off only if no other one says so.
+// Slack gives a click to any replica that is connected, which records it for the replica that holds the run. So a connected replica
+// writes a heartbeat into a document that all of them share, and a replica without a connection counts as cut off only without a heartbeat.
 
 import type { Json } from "../domain/json.ts";
 import type { SlackHealth } from "../ports/monitoring.ts";
@@ -10,8 +10,8 @@ import type { Clock } from "./clock.ts";
 
 /** Outages shorter than this (ms) do not stop the clocks. */
 export const GRACE_MS = 60_000;
-/** The time between two words of a connected replica (ms), so that a few may fail within `GRACE_MS`. */
-const SAY_EVERY_MS = 15_000;
+/** The time between two heartbeats of a connected replica (ms), so that a few may fail within `GRACE_MS`. */
+const HEARTBEAT_EVERY_MS = 15_000;
 const CONNECTED = "slack connected at";
 
 export type SlackLostDeps = {
@@ -31,19 +31,19 @@ export function createSlackLost(deps: SlackLostDeps): () => Promise<Lost> {
   // While a process is "starting", no click reaches it, but it already follows its runs.
   const disconnectedSince = createSince(clock, () => slackHealth.connection() !== "connected");
   const refusedSince = createSince(clock, () => slackHealth.tokenRefusal() !== null);
-  const words = createConnectedWords(deps);
+  const heartbeat = createHeartbeat(deps);
   return async () => {
     if (slackHealth.connection() === "stopping") return "unknown";
     // Whoever decided is verified again by the replica that holds the run, so no other replica can make up for these.
     const callsFailSince = earlier(refusedSince(), silentSince(slackHealth));
     const since = disconnectedSince();
     if (since === null) {
-      if (callsFailSince === null) await words.say();
+      if (callsFailSince === null) await heartbeat.beat();
       return callsFailSince;
     }
-    const heardAt = await words.heardAt();
-    const isConnected = clock.monotonic() - heardAt < GRACE_MS;
-    return earlier(isConnected ? null : Math.max(since, heardAt), callsFailSince);
+    const lastBeatAt = await heartbeat.lastBeatAt();
+    const isConnected = clock.monotonic() - lastBeatAt < GRACE_MS;
+    return earlier(isConnected ? null : Math.max(since, lastBeatAt), callsFailSince);
   };
 }
 
@@ -67,25 +67,25 @@ function silentSince({ unanswered }: SlackLostDeps["slackHealth"]): number | nul
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
 
-/** What the replicas say to each other about their connections. */
-function createConnectedWords({ store, isAlone, clock }: SlackLostDeps) {
-  let saidAt = Number.NEGATIVE_INFINITY;
+/** The shared heartbeat of the replicas that are connected. */
+function createHeartbeat({ store, isAlone, clock }: SlackLostDeps) {
+  let sentAt = Number.NEGATIVE_INFINITY;
   /** Undefined before the first look. */
   let newest: Json | undefined;
-  let heardAt = Number.NEGATIVE_INFINITY;
+  let changedAt = Number.NEGATIVE_INFINITY;
   return {
-    async say(): Promise<void> {
+    async beat(): Promise<void> {
       const at = clock.monotonic();
-      if (isAlone() || at - saidAt < SAY_EVERY_MS) return;
+      if (isAlone() || at - sentAt < HEARTBEAT_EVERY_MS) return;
       await store.putDocument(CONNECTED, at);
-      saidAt = at;
+      sentAt = at;
     },
-    /** Only a change counts as a word, at the time of this process: the first look may find an old word, and clocks may differ. */
-    async heardAt(): Promise<number> {
+    /** Only a change counts, at the time of this process: the first look may find an old heartbeat, and clocks may differ. */
+    async lastBeatAt(): Promise<number> {
       const found = await store.document(CONNECTED);
-      if (newest !== undefined && found !== newest) heardAt = clock.monotonic();
+      if (newest !== undefined && found !== newest) changedAt = clock.monotonic();
       newest = found;
-      return heardAt;
+      return changedAt;
     },
   };
 }

@@ -3,7 +3,6 @@
 import type { KeptEntry } from "../audit/entry.ts";
 import type { RunKey, UserId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
-import { readAfter } from "../engine/proven-entries.ts";
 import type { Asker, UseCaseDeps } from "./access.ts";
 
 /** The run may have been followed before and deleted since, or it may be the result of a start that was not answered. */
@@ -12,7 +11,7 @@ export async function othersWhoMayHaveAsked(
   by: Asker,
   id: string,
 ): Promise<readonly UserId[]> {
-  const all = [...(await requestersOf(deps, id)), ...(await startersBefore(deps, by, id))];
+  const all = [...(await requestersOf(deps, id)), ...(await peopleWhoseStartItMayBe(deps, by, id))];
   return [...new Set(all)].filter((user) => user !== by.user);
 }
 
@@ -20,19 +19,19 @@ export async function othersWhoMayHaveAsked(
  * How long after a start without an answer a run of unknown origin may be its result (ms). Our choice: a run hardly ever asks for the first
  * time after three months, and the people of a small team must be able to approve what was started elsewhere.
  */
-const MAY_BE_THEIRS_MS = 90 * 24 * 60 * 60_000;
+const UNANSWERED_START_MS = 90 * 24 * 60 * 60_000;
 
 /**
  * The people whose start had no answer, or was answered with this id while another person watched it. The store has the starts that are under
- * way, and those from before they had an audit entry. The audit has those that are deleted.
+ * way, and those from before they had an audit entry. The audit has those that are deleted; one that was answered is found by `requestersOf`.
  */
-async function startersBefore(
+async function peopleWhoseStartItMayBe(
   { store, context }: UseCaseDeps,
   { team }: Pick<Asker, "team">,
   id: string,
 ): Promise<readonly UserId[]> {
   const found: UserId[] = [];
-  const since = context().now - MAY_BE_THEIRS_MS;
+  const since = context().now - UNANSWERED_START_MS;
   const mayBeTheirs = ({ creation, askedAt }: Run): boolean =>
     creation.type === "sending" ||
     (creation.type === "unknown" && askedAt >= since) ||
@@ -40,12 +39,30 @@ async function startersBefore(
   await store.eachRun("without-id", (run) => {
     if (run.team === team && mayBeTheirs(run)) found.push(run.requester);
   });
-  for (const reading of (await readAfter(store, 0, ["start-unconfirmed"])).rows) {
-    if (reading.type !== "proven") continue;
-    const { at, requester, runId } = reading.kept.entry;
-    if (runId === null && at >= since && requester?.team === team) found.push(requester.user);
+  for (const kept of await unconfirmedSince(store, since)) {
+    const entry = await provenOf(store, kept);
+    const isTheirs = entry?.what === "start-unconfirmed" && entry.runId === null && entry.at >= since;
+    if (isTheirs && entry.requester?.team === team) found.push(entry.requester.user);
   }
   return found;
+}
+
+/** The rows that are read at once. */
+const BATCH = 500;
+
+/** Proving an entry may take long after a change of the key, so older ones are left out before. */
+async function unconfirmedSince(
+  store: Pick<UseCaseDeps["store"], "auditAfter">,
+  since: number,
+): Promise<readonly KeptEntry[]> {
+  const found: KeptEntry[] = [];
+  for (let after = 0; ;) {
+    const rows = await store.auditAfter(after, ["start-unconfirmed"], BATCH);
+    found.push(...rows.filter(({ entry }) => entry.at >= since));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < BATCH) return found;
+    after = last.seq;
+  }
 }
 
 /**

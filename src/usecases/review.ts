@@ -6,7 +6,7 @@ import type { Approval } from "../domain/approval.ts";
 import type { Refusal } from "../domain/authorization.ts";
 import { Nonce, parsed, type PersonId } from "../domain/ids.ts";
 import {
-  fromBehind,
+  rotatedAfter,
   groupAround,
   needsOwnForm,
   placeOf,
@@ -158,7 +158,7 @@ async function openSeveral(
     const attempt = { step: "click", approval: approval.id, saw: approval.request } as const;
     return refused(deps, { refusal: whyNone(queue, found), run }, by, attempt);
   }
-  const { forms, later } = packed(deps, before === null ? group : fromBehind(before, group));
+  const { forms, later } = packed(deps, before === null ? group : rotatedAfter(before, group));
   const bundle = deps.context().nonce();
   await storeForms(deps, by, bundle, forms);
   const end = forms.at(-1);

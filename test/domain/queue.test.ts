@@ -10,7 +10,7 @@ import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
 import { ChannelId, GroupId, RunId, UserId } from "#src/domain/ids.ts";
 import {
   filtered,
-  fromBehind,
+  rotatedAfter,
   groupAround,
   needsOwnForm,
   placeOf,
@@ -252,7 +252,7 @@ describe("requests that can be reviewed together", () => {
   });
 });
 
-test("behind each request, the queue goes on with the next one and ends with the request itself", () => {
+test("after each request, the queue continues with the next one and ends with the request itself and ends with the request itself", () => {
   const same = anApproval();
   const { yours } = aQueue([
     withApprovals(aWatchedRun(), same, anApproval(), anApproval()),
@@ -260,7 +260,7 @@ test("behind each request, the queue goes on with the next one and ends with the
   ]);
   expect(yours).toHaveLength(4);
   for (const [at, item] of yours.entries())
-    expect(fromBehind(placeOf(item), yours)).toEqual([...yours.slice(at + 1), ...yours.slice(0, at + 1)]);
+    expect(rotatedAfter(placeOf(item), yours)).toEqual([...yours.slice(at + 1), ...yours.slice(0, at + 1)]);
 });
 
 test("a filter keeps only what it names", () => {

@@ -130,6 +130,17 @@ describe("the file of a request that cannot be uploaded", () => {
     expect(after(refused, { type: "uploaded", file: "F1" })).toMatchObject({ type: "uploaded" });
   });
 
+  test("says the same if Slack loses it again and again", () => {
+    const round = (before: Upload): Upload => {
+      const next = after(before, { type: "uploaded", file: "F1" });
+      const tries = "tries" in next ? next.tries : 0;
+      return after({ type: "sharing", file: "F1", at: NOON, tries: tries + 1 }, { type: "gone" }, "share");
+    };
+    let upload = planned(0);
+    for (let count = 0; count < REQUEST_FILE_TRIES; count += 1) upload = round(upload);
+    expect(upload).toMatchObject({ type: "refused", words: "Slack does not have the file any more" });
+  });
+
   test("says the same if its share is put off, or if no look can tell whether it is there", () => {
     const uploaded = { file: "F1", notBefore: 0, tries: 7 } as const;
     expect(after({ type: "sharing", file: "F1", at: NOON, tries: 8 }, BLOCKED, "share").type).toBe("refused");

@@ -88,7 +88,7 @@ describe("while another replica is connected to Slack", () => {
   });
 });
 
-test("once no replica is connected, the clocks stop from the last word of one on, until one is connected again", async () => {
+test("once no replica is connected, the clocks stop from the last heartbeat on, until one is connected again", async () => {
   const { bench, id, other } = await waiting();
   bench.connection = "lost";
   await bench.clock.pass(8 * MIN);
@@ -110,7 +110,7 @@ test("a replica whose token Slack refuses vouches for nothing, because it can ve
   expect(await pausesOf(bench, id)).toMatchObject([{ why: "slack", until: null }]);
 });
 
-test("the old word of a replica that is gone ends no pause after a restart", async () => {
+test("the old heartbeat of a replica that is gone ends no pause after a restart", async () => {
   const { bench, id, other } = await waiting();
   await other.stop();
   bench.connection = "lost";
@@ -126,15 +126,15 @@ test("a connected replica says so every quarter of a minute if it is not alone, 
   const written: string[] = [];
   const put = bench.store.putDocument.bind(bench.store);
   bench.store.putDocument = (name, value) => (written.push(name), put(name, value));
-  const words = () => written.splice(0).filter((name) => name === "slack connected at").length;
+  const beats = () => written.splice(0).filter((name) => name === "slack connected at").length;
   await bench.clock.pass(5 * MIN);
-  expect(words()).toBe(0);
+  expect(beats()).toBe(0);
   shares(bench);
   await bench.clock.pass(MIN);
-  words();
+  beats();
   await bench.clock.pass(5 * MIN);
-  expect(words()).toBe(20);
+  expect(beats()).toBe(20);
   bench.connection = "lost";
   await bench.clock.pass(5 * MIN);
-  expect(words()).toBe(0);
+  expect(beats()).toBe(0);
 });

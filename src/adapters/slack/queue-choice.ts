@@ -35,7 +35,7 @@ export const ruleShown = (show: string): string => show.replace(RULE, "");
 
 export const EVERYTHING: QueueChoice = { show: SHOW_ALL, channel: null, page: 0, menus: "" };
 
-/** Encodes a choice as text. Empty for the first page of everything. */
+/** Encodes a choice as text. Empty only for `EVERYTHING`. */
 export function encodeChoice({ show, channel, page, menus }: QueueChoice): string {
   const fields = new URLSearchParams();
   if (show !== SHOW_ALL) fields.set("show", show);

@@ -110,7 +110,9 @@ async function takeShare(trx: Trx, owner: string, now: Expression<number>): Prom
     .where("owner", "!=", owner)
     .select((eb) => [
       eb.fn.countAll<number>().as("live"),
-      eb.fn.count<number>(eb.case().when("owner", "not like", starterOf("%")).then(1).end()).as("working"),
+      eb.fn
+        .count<number>(eb.case().when("owner", "not like", startingOwner("%")).then(1).end())
+        .as("working"),
       sql<number | null>`${eb.fn.min("until")} - ${now}`.as("nextEndMs"),
     ]);
   const { live, working, nextEndMs } = await others.executeTakeFirstOrThrow();
@@ -240,23 +242,23 @@ const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} +
 
 async function beginLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
   await releaseAll(trx, owner);
-  await trx.deleteFrom("owners").where("owner", "=", starterOf(owner)).execute();
+  await trx.deleteFrom("owners").where("owner", "=", startingOwner(owner)).execute();
   await putLease(trx, owner, now, leaseMs);
 }
 
 /** The owner of the lease that a replica has while it starts. No store has this name, because the names of stores end in a UUID. */
-const starterOf = (owner: string): string => `${owner} starting`;
+const startingOwner = (owner: string): string => `${owner} starting`;
 
 /**
  * Begins the lease of a replica that starts beside others. It keeps `rotate-key` away, and the others look for this replica's news. But it
  * gets no share of the shards, because a start that takes long or fails must not take channels from the replicas that follow them.
  */
-export const beginStart = (
+export const beginStartLease = (
   trx: Trx,
   owner: string,
   now: Expression<number>,
   leaseMs: number,
-): Promise<void> => putLease(trx, starterOf(owner), now, leaseMs);
+): Promise<void> => putLease(trx, startingOwner(owner), now, leaseMs);
 
 async function putLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
   const until = endOf(now, leaseMs);
@@ -275,7 +277,7 @@ async function leave(trx: Trx, owner: string): Promise<void> {
   await releaseAll(trx, owner);
   await trx
     .deleteFrom("owners")
-    .where("owner", "in", [owner, starterOf(owner)])
+    .where("owner", "in", [owner, startingOwner(owner)])
     .execute();
 }
 

@@ -13,7 +13,7 @@ import { checkAudit, walkAudit } from "./check-audit.ts";
 import { createSettledEntries } from "./settled-entries.ts";
 import { closedFile, isMissing, usedBy } from "./examine-database.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
-import { beginStart, createLeases, startAlone } from "./leases.ts";
+import { beginStartLease, createLeases, startAlone } from "./leases.ts";
 import { newestTime } from "./newest-time.ts";
 import { createLongTexts } from "./long-texts.ts";
 import { createFindRuns } from "./find-runs.ts";
@@ -76,7 +76,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const key = auditKey(place, options, head);
     refuseOtherKey(key, head);
     if (place.type === "sqlite") await startAlone(opened, owner, now() + leaseMs);
-    else await startBeside(opened, key, (trx) => beginStart(trx, owner, timeOf(now()), leaseMs));
+    else await startBeside(opened, key, (trx) => beginStartLease(trx, owner, timeOf(now()), leaseMs));
     return key;
   });
   if (options.onCommit !== undefined) onCommit(db, options.onCommit);
@@ -86,14 +86,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals });
 }
 
-/** Checks the key once more. A lease keeps everyone from changing it, but it may have changed before this replica had one. */
+/** Takes the lease of a start, then checks the key once more, because it may have changed before there was a lease. */
 async function startBeside(
   db: Database,
   key: AuditKey,
-  beginLease: (trx: Trx) => Promise<void>,
+  takeLease: (trx: Trx) => Promise<void>,
 ): Promise<void> {
   await write(db, async (trx) => {
-    await beginLease(trx);
+    await takeLease(trx);
     await takeAuditLock(trx);
     refuseOtherKey(key, await newest(trx));
   });

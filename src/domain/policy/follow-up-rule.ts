@@ -38,8 +38,8 @@ export type FollowUpRule = {
 export type Reminders = { readonly afterMs: number; readonly doubles: boolean; readonly atMost: number };
 
 /**
- * After the request has waited for `afterMs`, the people in `to` may also decide it. The people in `call` are only called. If `to` has
- * several lists, which several rules let in, then it holds everyone who was let in by then, and `call` holds everyone who is called.
+ * After the request has waited for `afterMs`, the people in `to` may also decide it. The people in `call` are only called. A combined rule
+ * may need several lists: then `to` replaces the earlier stages, and `call` holds everyone who is called.
  */
 export type Stage = {
   readonly afterMs: number;
@@ -70,7 +70,7 @@ export function combineFollowUps(a: FollowUpRule, b: FollowUpRule): FollowUpRule
     const called = together(sameTime.map(calledBy));
     const letIn = (upToMs: number) => inBoth(letInBy(a, upToMs), letInBy(b, upToMs));
     const to = addedTo(letIn(afterMs - 1), letIn(afterMs));
-    const others = isSingle(to) ? withoutNamed(called, to) : called;
+    const others = isOneList(to) ? withoutNamed(called, to) : called;
     return { afterMs, to: nullIfNobody(to), call: nullIfNobody(others) };
   });
   return {
@@ -91,21 +91,21 @@ export const letInBy = ({ escalate }: Pick<FollowUpRule, "escalate">, upToMs: nu
   escalate
     .flatMap(({ afterMs, to }) => (to !== null && afterMs <= upToMs ? [to] : []))
     .reduce<ListedPeople>(
-      (before, to) => (isSingle(before) && isSingle(to) ? together([before, to]) : to),
+      (before, to) => (isOneList(before) && isOneList(to) ? together([before, to]) : to),
       NO_ONE,
     );
 
-/** Returns what a stage must let in, so that all of `after` may decide where `before` may decide already. */
+/** Returns the people whom a stage must add to `before` so that all of `after` may decide. */
 function addedTo(before: ListedPeople, after: ListedPeople): ListedPeople {
   if (isWithin(after, before)) return NO_ONE;
-  return isSingle(before) && isSingle(after) ? withoutNamed(after, before) : after;
+  return isOneList(before) && isOneList(after) ? withoutNamed(after, before) : after;
 }
 
 /** Returns everyone whom the stage calls. */
 export const calledBy = ({ to, call }: Stage): NamedPeople =>
-  together([to !== null && isSingle(to) ? to : NO_ONE, call ?? NO_ONE]);
+  together([to !== null && isOneList(to) ? to : NO_ONE, call ?? NO_ONE]);
 
-const isSingle = (people: ListedPeople): boolean => people.alsoIn === undefined;
+const isOneList = (people: ListedPeople): boolean => people.alsoIn === undefined;
 
 const nullIfNobody = <People extends ListedPeople>(people: People): People | null =>
   isNobody(people) ? null : people;

@@ -17,7 +17,7 @@ export type Risk = { readonly level: RiskLevel; readonly words: string };
 /** `at`: the value as a time (ms since 1970). Null if it is not a time. */
 export type ShortField = { readonly label: string; readonly value: string; readonly at: number | null };
 
-/** The second line of a card. */
+/** What the second line of a card says, and the fields of the run that it leaves to the sections below. */
 export type CardMarks = {
   /** The highest risk that the service states. */
   readonly risk: Risk | null;

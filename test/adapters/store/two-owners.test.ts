@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chainedEntry } from "#src/adapters/store/append-audit.ts";
 import { auditKeyBeside, auditSignatures, digestOf } from "#src/adapters/store/audit-key.ts";
-import { beginStart, createLeases } from "#src/adapters/store/leases.ts";
+import { beginStartLease, createLeases } from "#src/adapters/store/leases.ts";
 import { createLongTexts } from "#src/adapters/store/long-texts.ts";
 import { createKeepRuns } from "#src/adapters/store/runs.ts";
 import { NO_SIGNALS } from "#src/adapters/store/postgres-signals.ts";
@@ -140,7 +140,7 @@ test("a replica that starts is counted, and takes no share until it works", asyn
   const cat = replica("cat");
   await ann.giveBack((await ann.renew(now, LEASE_MS)).shards.slice(128));
   await ben.renew(now, LEASE_MS);
-  await write(db, (trx) => beginStart(trx, "cat", SQLITE.timeOf(now), LEASE_MS));
+  await write(db, (trx) => beginStartLease(trx, "cat", SQLITE.timeOf(now), LEASE_MS));
   for (const each of [ann, ben])
     expect(await each.renew(now, LEASE_MS)).toMatchObject({
       replicas: 3,

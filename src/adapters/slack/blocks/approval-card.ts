@@ -18,7 +18,7 @@ import {
   cardRequest,
   decideButtons,
   denyButton,
-  MARK_CHARS,
+  DRAWN_MARK_CHARS,
   placesAfter,
   placesBefore,
   riskForDeciders,
@@ -151,7 +151,7 @@ function titleOf({ approval, marks, deployment }: Card): { title: string; whole:
 function marksElements({ run, marks }: Card): RichTextElement[] {
   return [
     span(" · "),
-    untrustedSpan(riskForDeciders(marks).toLowerCase(), MARK_CHARS),
+    untrustedSpan(riskForDeciders(marks).toLowerCase(), DRAWN_MARK_CHARS),
     ...placesAfter(marks),
     span(run.origin === "started" ? " · asked by " : " · watched by "),
     person(run.requester),
@@ -243,7 +243,7 @@ function reasonOf({ by, reason }: Decision): RichTextElement[] {
 function askedLine({ marks, approval, deployment }: Card, decision: Decision | null) {
   return line(
     ...(deployment.name === "" ? [] : [span(`${deployment.name} · `)]),
-    ...(marks.risk === null ? [] : [untrustedSpan(riskWords(marks.risk), MARK_CHARS), span(" · ")]),
+    ...(marks.risk === null ? [] : [untrustedSpan(riskWords(marks.risk), DRAWN_MARK_CHARS), span(" · ")]),
     ...placesBefore(marks),
     span(decision === null ? "asked " : "decided "),
     moment(decision?.at ?? approval.seenAt),

@@ -47,7 +47,7 @@ export function brakeRefusal(
     case "requester": {
       const you =
         refusal.perhaps === true
-          ? "You may have started the run, or watch it."
+          ? "You may have started the run, or you watched it before."
           : "You started or watch the run.";
       return {
         heading,

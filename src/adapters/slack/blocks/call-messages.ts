@@ -12,7 +12,7 @@ import { headline } from "../../../domain/text/headline.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { STORM_REVIEW } from "../names.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { MARK_CHARS, placesAfter, riskForDeciders, riskMark } from "./pending-card.ts";
+import { DRAWN_MARK_CHARS, placesAfter, riskForDeciders, riskMark } from "./pending-card.ts";
 import {
   ago,
   cardLink,
@@ -91,7 +91,7 @@ function askedLine(run: Run, approval: Approval) {
     ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
     untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS, { bold: true }),
     span(" · "),
-    untrustedSpan(riskForDeciders(marks), MARK_CHARS),
+    untrustedSpan(riskForDeciders(marks), DRAWN_MARK_CHARS),
     ...placesAfter(marks),
   );
 }

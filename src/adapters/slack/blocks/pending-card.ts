@@ -40,8 +40,8 @@ import {
 
 // The request: short fields side by side and long fields in boxes. A very long request is shown as an overview of all its fields.
 
-/** The most characters of the words for a risk or a place. */
-export const MARK_CHARS = 60;
+/** The room for the words around a risk or a place, which card-layout.ts limits to 30 characters. */
+export const DRAWN_MARK_CHARS = 60;
 
 /** Slack accepts ten texts in a section: five names with their values. */
 const ROWS = 5;
@@ -119,7 +119,7 @@ export const placesAfter = ({ where }: CardMarks): RichTextElement[] =>
 export const placesBefore = ({ where }: CardMarks): RichTextElement[] =>
   where.flatMap((place) => [placeSpan(place), span(" · ")]);
 
-const placeSpan = (place: string): RichTextElement => untrustedSpan(place, MARK_CHARS, { code: true });
+const placeSpan = (place: string): RichTextElement => untrustedSpan(place, DRAWN_MARK_CHARS, { code: true });
 
 /** The risk, or "Request", and the places, for plain text, which has no code: there, the places are in quotes. */
 export const marksInPlainText = ({ risk, where }: CardMarks): string =>

@@ -105,7 +105,9 @@ function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified
 
 function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): string {
   const asked =
-    perhaps === true ? "You may have started this run, or watch it" : "You started or watch this run";
+    perhaps === true
+      ? "You may have started this run, or you watched it before"
+      : "You started or watch this run";
   return `${asked}, so someone else must decide.`;
 }
 

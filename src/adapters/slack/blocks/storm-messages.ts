@@ -12,7 +12,7 @@ import { withId } from "./message-id.ts";
 import {
   buttonsOf,
   decideButtons,
-  MARK_CHARS,
+  DRAWN_MARK_CHARS,
   mentionedUsers,
   mentionLine,
   placesAfter,
@@ -97,7 +97,7 @@ function lineOf(run: Run, approval: Approval): Block[] {
     ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
     untrustedSpan(headline(request, ACTION_CHARS).text, ACTION_CHARS, { bold: true }),
     span(" · "),
-    untrustedSpan(riskForDeciders(marks), MARK_CHARS),
+    untrustedSpan(riskForDeciders(marks), DRAWN_MARK_CHARS),
     ...placesAfter(marks),
     span(" · "),
     moment(approval.since),

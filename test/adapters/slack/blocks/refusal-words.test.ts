@@ -78,7 +78,7 @@ test("the error beside a field of the start form has no markup and no entities",
 test("a person who may have started the run, or may watch it, is not told that they did", () => {
   const refusal = { type: "requester", rule: BUILT_IN_RULE, perhaps: true } as const;
   for (const words of [refusalWords(refusal), refusalPlain(refusal), brakeRefusal(refusal, BEN, "lift").text])
-    expect(words).toMatch(/You may have started (this|the) run, or watch it/);
+    expect(words).toMatch(/You may have started (this|the) run, or you watched it before/);
 });
 
 test("the words about the requester of a run are also true of a person who watches it", () => {
