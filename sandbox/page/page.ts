@@ -1,4 +1,4 @@
-// Serves the sandbox's page on the port of the local Slack. The user of the page can act as any person in the workspace.
+// Serves the sandbox's page on the port of the local Slack. Anyone who opens the page can act as any person in the workspace.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { perform } from "./page-acts.ts";

@@ -8,7 +8,7 @@ export function auditOfStart(before: Run, after: Run, ctx: Context): AuditEntry[
   return [...unconfirmed(before, after, ctx), ...taskTold(before, after, ctx)];
 }
 
-/** Stays when the run's record is deleted. Whoever watches the run that may have started learns from it who may have asked for it. */
+/** The entry stays when the run's record is deleted. It bars the requester if another person watches the run that may have started. */
 function unconfirmed(before: Run, after: Run, { now: at }: Context): AuditEntry[] {
   const { creation } = after;
   if (before.creation.type === creation.type) return [];

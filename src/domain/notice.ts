@@ -56,7 +56,7 @@ export const plannedNotice = (
   ctx: Pick<Context, "nonce">,
 ): PrivateNotice => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 });
 
-/** What the people who decided are told about their decision. */
+/** A notice that tells people what became of their own decision. */
 export type DecisionNotice = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
 
 /** Returns a notice to the person who gave the decision. Returns an empty list if no person gave it. */

@@ -51,7 +51,7 @@ const answeredBeforeChange = ({ approvals }: Pick<Run, "approvals">): readonly A
 export const wasAnswerBeforeChange = (run: Pick<Run, "approvals">, message: MessageTs): boolean =>
   answeredBeforeChange(run).some((answered) => answered.message === message);
 
-/** Returns whether a message of the thread asks a question that nobody answered before its request changed. */
+/** Returns whether the thread shows a question that had no answer when its request changed. */
 export function hasOutdatedQuestion(run: Pick<Run, "approvals" | "posts">): boolean {
   const answered = new Set(answeredBeforeChange(run).map(({ id }) => questionSlot(id)));
   return Object.keys(run.posts).some(

@@ -16,13 +16,12 @@ const MAX_CAUSES = 10_000;
 /** `cause` names the repeated event. Fields hold ids, never secrets or texts of people. */
 export type WarnQuietly = (cause: string, fields: object, message: string) => void;
 
-export function createQuietWarnings({
-  log,
-  clock,
-}: {
-  readonly log: Pick<EventLog, "warn" | "debug">;
+type LogAndClock<Level extends "warn" | "error"> = {
+  readonly log: Pick<EventLog, Level | "debug">;
   readonly clock: Pick<Clock, "monotonic">;
-}): WarnQuietly {
+};
+
+export function createQuietWarnings({ log, clock }: LogAndClock<"warn">): WarnQuietly {
   const lastWarnings = new Map<string, { readonly at: number; unlogged: number }>();
   return (cause, fields, message) => {
     const last = lastWarnings.get(cause);
@@ -40,13 +39,7 @@ export function createQuietWarnings({
 }
 
 /** The same for errors. */
-export function createQuietErrors({
-  log,
-  clock,
-}: {
-  readonly log: Pick<EventLog, "error" | "debug">;
-  readonly clock: Pick<Clock, "monotonic">;
-}): WarnQuietly {
+export function createQuietErrors({ log, clock }: LogAndClock<"error">): WarnQuietly {
   const asErrors: Pick<EventLog, "warn" | "debug"> = {
     warn: (fields, message) => log.error(fields, message),
     debug: (fields, message) => log.debug(fields, message),

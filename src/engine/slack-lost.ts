@@ -34,7 +34,7 @@ export function createSlackLost(deps: SlackLostDeps): () => Promise<Lost> {
   const heartbeat = createHeartbeat(deps);
   return async () => {
     if (slackHealth.connection() === "stopping") return "unknown";
-    // Whoever decided is verified again by the replica that holds the run, so no other replica can make up for these.
+    // This replica looks approvers up again before it sends, so connections of other replicas do not help if its own calls fail.
     const callsFailSince = earlier(refusedSince(), silentSince(slackHealth));
     const since = disconnectedSince();
     if (since === null) {

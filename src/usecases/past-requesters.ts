@@ -1,4 +1,4 @@
-// Finds the people who asked for a run before, or may have asked for it. They may not approve it, whoever watches it now.
+// Finds the people who asked for a run, or may have asked for it, before another person watched it. They may not approve it.
 
 import type { KeptEntry } from "../audit/entry.ts";
 import type { RunKey, UserId } from "../domain/ids.ts";

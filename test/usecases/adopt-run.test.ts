@@ -96,13 +96,19 @@ async function lostStart(bench: Bench, by: typeof BY) {
   return started.value;
 }
 
-test("a person whose start lost its answer cannot approve a run that another person watches, which may be theirs", async () => {
-  const bench = await createBench();
-  await lostStart(bench, BY);
+/** Lets a friend watch a run that asks for an approval. */
+async function watchedByFriend(bench: Bench) {
   const id = aRunId();
   bench.agents.pending.set(id, ["apr_1"]);
   expect((await bench.flow.adoptRun.adopt(FRIEND, id)).ok).toBe(true);
   await bench.clock.pass(5_000);
+  return id;
+}
+
+test("a person whose start lost its answer cannot approve a run that another person watches, which may be theirs", async () => {
+  const bench = await createBench();
+  await lostStart(bench, BY);
+  const id = await watchedByFriend(bench);
   expect(await opens(bench, id, APPROVER)).toBe("requester");
   expect(await opens(bench, id, OTHER)).toBe("opened");
   await bench.restart();
@@ -115,10 +121,7 @@ test("a person whose start lost its answer cannot approve a run that may be thei
   expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toMatchObject({ ok: true });
   await bench.clock.pass(60_000);
   expect(await bench.store.forget(bench.clock.monotonic() + 1)).toBe(1);
-  const id = aRunId();
-  bench.agents.pending.set(id, ["apr_1"]);
-  expect((await bench.flow.adoptRun.adopt(FRIEND, id)).ok).toBe(true);
-  await bench.clock.pass(5_000);
+  const id = await watchedByFriend(bench);
   expect(await opens(bench, id, APPROVER)).toBe("requester");
   expect(await opens(bench, id, OTHER)).toBe("opened");
 });
