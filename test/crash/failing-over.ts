@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "../make/postgres.ts";
 
-export type CrashingServer = Pick<PostgresServer, "database" | "stop"> & {
+export type CrashingServer = Pick<PostgresServer, "database" | "run" | "stop"> & {
   /** Crashes the primary. Resolves to a function that makes the standby take over. */
   crash(): Promise<() => Promise<void>>;
 };
@@ -19,6 +19,7 @@ export async function startFailingOver(): Promise<CrashingServer> {
   leadTo(address, primary);
   return {
     database: async () => (await primary.database()).replace(/host=.*/, `host=${address}`),
+    run: (...statement) => primary.run(...statement),
     async crash() {
       await primary.kill();
       return async () => {

@@ -35,7 +35,7 @@ type Choices = {
 };
 
 export async function startReplicaLane(
-  server: Pick<PostgresServer, "database">,
+  server: Pick<PostgresServer, "database" | "run">,
   { replicas, strikes = "kill", entrance = "socket", timing = {}, env = {} }: Choices,
 ): Promise<ReplicaLane> {
   const database = await server.database();
@@ -55,7 +55,7 @@ export async function startReplicaLane(
   const world = noting(started, refused);
   const { bot } = world;
   if (bot === null) throw new Error("the world has no bot");
-  const ready = bot.ready();
+  const ready = bot.ready().then(() => evenShares(bot, (sql) => server.run(database, sql)));
   await ready;
   const reading = async <Value>(
     read: (audit: Awaited<ReturnType<typeof openAuditFile>>) => Promise<Value>,
@@ -102,6 +102,22 @@ export async function startReplicaLane(
       await world.stop();
     },
   };
+}
+
+/**
+ * Waits until each replica has its share of the shards. The first one up takes all, and gives the others theirs up to a second later.
+ * A run that moved then, in the middle of a life, would be polled by a replica whose polls no test holds, and might end too early.
+ */
+async function evenShares(
+  { replicas }: Bot,
+  run: (sql: string) => Promise<readonly Record<string, unknown>[]>,
+): Promise<void> {
+  for (const end = performance.now() + TAKEN_MS; performance.now() < end;) {
+    const holders = await run("select holder from shards where holder is not null group by holder");
+    if (holders.length === replicas.length) return;
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
+  throw new Error("the shards are not shared by all replicas");
 }
 
 const newest = ({ service }: World): number => service.requests.all().at(-1)?.number ?? 0;
