@@ -10,7 +10,7 @@ export type ButtonsOff = { readonly p50Ms: number; readonly longestMs: number; r
 /** Every decision looks up its channel, and Slack allows fifty look-ups a minute. */
 const CHANNELS = 10;
 const RUNS_PER_CHANNEL = 4;
-/** Few enough for cards: more than eight would be listed in a digest. */
+/** Few enough for cards: more than eight would be on a listing. */
 const PER_RUN = 5;
 const DECISIONS = 100;
 const PEOPLE = 10;

@@ -17,7 +17,7 @@ export type Crowd = {
 const PEOPLE = 100;
 const CHANNELS = 10;
 const RUNS_PER_CHANNEL = 2;
-/** Few enough for cards: more than eight would be listed in a digest. */
+/** Few enough for cards: more than eight would be on a listing. */
 const PER_RUN = PEOPLE / CHANNELS / RUNS_PER_CHANNEL;
 const CARDS_MS = 240_000;
 const SENT_MS = 240_000;

@@ -19,7 +19,7 @@ export type Overhead = {
 };
 
 /** Slack accepts about one message a second in a channel, so the cards are spread over several channels, fewer in each run than
- * become a digest (domain/storm.ts). */
+ * become a listing (domain/listing.ts). */
 const PER_CHANNEL = 4;
 /** One bot can add buttons to about fifty cards a minute, the limit of chat.update. More decisions need more bots. */
 const PER_WORLD = 40;

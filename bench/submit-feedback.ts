@@ -12,7 +12,7 @@ import { isOpenCard, openForm, quantile } from "./deciding.ts";
 export type Feedback = { readonly p50Ms: number; readonly p99Ms: number; readonly decisions: number };
 
 const DECISIONS = 10;
-/** Fewer than become a digest (domain/storm.ts). */
+/** Fewer than become a listing (domain/listing.ts). */
 const PER_RUN = 5;
 const WITHIN_MS = 20_000;
 const CHANNEL = "C0OPSAGENTS";

@@ -1,6 +1,6 @@
 // The state of a file after an attempt, and the state of messages that people deleted or a channel refused.
 
-import { digestPages, linesOf } from "./storm.ts";
+import { listingPages, linesOf } from "./listing.ts";
 import { backoffMs, type Outcome, retryAfterOf } from "./effect.ts";
 import type { MessageTs } from "./ids.ts";
 import {
@@ -17,7 +17,7 @@ import {
   uploadedFile,
 } from "./posted-message.ts";
 import { renderKey } from "./render-key.ts";
-import { cardSlot, digestSlot, isWatched, OUTPUT, type Run, type Slot, UNREADABLE } from "./run.ts";
+import { cardSlot, listingSlot, isWatched, OUTPUT, type Run, type Slot, UNREADABLE } from "./run.ts";
 
 export type UploadAct = "upload" | "share" | "find-file";
 
@@ -133,8 +133,8 @@ function endOf({ creation, watch }: Run): number | null {
 export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: MessageTs }[] {
   if (!isWatched(run)) return [];
   const cards = run.approvals.filter(({ state }) => state.type === "pending").map(({ id }) => cardSlot(id));
-  const digests = digestPages(run).filter((page) => linesOf(run, page).length > 0);
-  const all = [...cards, ...digests.map(digestSlot)];
+  const listings = listingPages(run).filter((page) => linesOf(run, page).length > 0);
+  const all = [...cards, ...listings.map(listingSlot)];
   const slots = renderKey(run, UNREADABLE) === null ? all : [...all, UNREADABLE];
   return slots.flatMap((slot) => {
     const post = run.posts[slot];

@@ -18,7 +18,8 @@ import {
 import { waitingReason } from "./decision-gate.ts";
 import { nextFollowUpAt } from "./follow-up-due.ts";
 import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
-import { digestPages, digestRenderKey, isStorming, stormRenderKey, stormSlots } from "./storm.ts";
+import { listingPages, listingRenderKey } from "./listing.ts";
+import { isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import { type Effect, markedEffects } from "./effect.ts";
 import { isHopeless } from "./message-outcome.ts";
 import { nextMessageAct } from "./message-transitions.ts";
@@ -38,7 +39,7 @@ import {
 } from "./render-key.ts";
 import {
   cardSlot,
-  digestSlot,
+  listingSlot,
   isOutputForgotten,
   isWatched,
   OPENING,
@@ -103,7 +104,7 @@ function dueMessages(run: Run, monotonic: number): Due[] {
   const opening = message(OPENING, openingRenderKey(run));
   const messages = [
     ...stormSlots(run).map((slot) => message(slot, stormRenderKey(run, slot))),
-    ...digestPages(run).map((page) => message(digestSlot(page), digestRenderKey(run, page))),
+    ...listingPages(run).map((page) => message(listingSlot(page), listingRenderKey(run, page))),
     ...run.approvals.map((approval) => message(cardSlot(approval.id), cardRenderKey(run, approval))),
     ...followUpSlots(run).map((slot) => message(slot, followUpMessageKey(run, slot))),
     message(UNREADABLE, unreadableRenderKey(run)),

@@ -8,14 +8,14 @@ import { precedentsRenderKey } from "./same-request.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import { deadlineOf, tooFewApprovers } from "./applied-rule.ts";
 import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handling.ts";
-import { digestPages, digestRenderKey, isStormSlot, mayHaveCard, stormRenderKey } from "./storm.ts";
+import { listingPageOf, listingRenderKey, mayHaveCard } from "./listing.ts";
+import { isStormSlot, stormRenderKey } from "./storm.ts";
 import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
 import { escalatedMs } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
 import {
   cardOf,
   cardSlot,
-  digestSlot,
   isMissing,
   isStoppable,
   isStopped,
@@ -290,8 +290,8 @@ export function renderKey(run: Run, slot: Slot): string | null {
   const call = callIn(run, slot);
   if (call !== null) return callRenderKey(run, call);
   if (isFollowUpSlot(slot)) return followUpMessageKey(run, slot);
-  const digestPage = digestPages(run).find((page) => digestSlot(page) === slot);
-  if (digestPage !== undefined) return digestRenderKey(run, digestPage);
+  const page = listingPageOf(run, slot);
+  if (page !== null) return listingRenderKey(run, page);
   const approval = run.approvals.find(({ id }) => cardSlot(id) === slot);
   return approval === undefined ? null : cardRenderKey(run, approval);
 }

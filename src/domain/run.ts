@@ -110,8 +110,8 @@ export const OUTPUT: Slot = "output";
 /** The one message about all approvals that cannot be read. */
 export const UNREADABLE: Slot = "unreadable";
 export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
-/** Names a digest, a message that lists several approvals. Pages count from 1. */
-export const digestSlot = (page: number): Slot => `digest ${page}`;
+/** Names a listing, a message that lists several approvals. Pages count from 1. Stored, so the name keeps its old word. */
+export const listingSlot = (page: number): Slot => `digest ${page}`;
 /** Names the file of a request. The whole digest counts, because an agent can make two requests that share its beginning. */
 export const requestSlot = ({ id, request }: Approval): Slot => `request ${id} ${request.digest}`;
 

@@ -2,7 +2,8 @@
 
 import { sentReason } from "../domain/approval-transitions.ts";
 import { channelOf } from "../domain/call.ts";
-import { digestPages, isStormSlot } from "../domain/storm.ts";
+import { listingPageOf } from "../domain/listing.ts";
+import { isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import { ChannelId, type MessageTs, parsed } from "../domain/ids.ts";
 import { countApprovers, findPeople } from "./find-approvers.ts";
@@ -11,7 +12,6 @@ import type { PostedMessage } from "../domain/posted-message.ts";
 import { isPassing, mayShowButtons, renderKey, STOPPED } from "../domain/render-key.ts";
 import {
   cardSlot,
-  digestSlot,
   findApproval,
   isStoppable,
   isStopped,
@@ -203,7 +203,7 @@ export function paceOf(run: Run, effect: Effect): PacedEffect | null {
 
 function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
-  if (slot === UNREADABLE || isDigest(run, slot)) return 0;
+  if (slot === UNREADABLE || listingPageOf(run, slot) !== null) return 0;
   // If a storm notice waited behind the openings of all the runs that now await approval, its number would be wrong in the meantime.
   if (isStormSlot(slot)) return 1;
   if (card !== undefined && card.state.type !== "pending") return mayShowButtons(run.posts[slot]) ? 0 : 1;
@@ -225,15 +225,12 @@ function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {
 }
 
 /**
- * A message that lists many requests is posted before the card of a single request. If a digest listed an approval until it was decided,
+ * A message that lists many requests is posted before the card of a single request. If a listing showed an approval until it was decided,
  * its card is posted after everything that can still be decided.
  */
 function postUrgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
-  if (slot === UNREADABLE || isDigest(run, slot) || isStormSlot(slot)) return 0;
+  if (slot === UNREADABLE || listingPageOf(run, slot) !== null || isStormSlot(slot)) return 0;
   const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
   if (card === undefined) return 2;
   return card.state.type === "pending" || card.listing === undefined ? 1 : 3;
 }
-
-const isDigest = (run: Run, slot: Slot): boolean =>
-  digestPages(run).some((page) => digestSlot(page) === slot);

@@ -5,7 +5,7 @@ import type { Context } from "../domain/context.ts";
 import { isUndelivered } from "../domain/decision-delivery.ts";
 import type { ApprovalId, RunKey } from "../domain/ids.ts";
 import { isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
-import { isShown } from "../domain/storm.ts";
+import { isShown } from "../domain/listing.ts";
 import type { Counters } from "../ports.ts";
 import type { Readings, RunFigures, RunState, SlackHealth } from "../ports/monitoring.ts";
 import type { Store } from "../ports/store.ts";

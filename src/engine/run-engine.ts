@@ -9,7 +9,7 @@
 import { auditOfChange, limitUndecidedEntries, withMarks } from "../audit/run-diff.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { lapseClaims } from "../domain/handling.ts";
-import { applyDigest } from "../domain/storm.ts";
+import { applyListing } from "../domain/listing.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import { applyPolicy } from "../domain/applied-rule.ts";
@@ -228,7 +228,7 @@ async function saveChange<Value>(
     const ctx = context();
     const braked = withdrawSurplusVotes(applyBrake(applied, ctx), ctx);
     // If the follow-up must wait, the plan wakes the run at once, and that makes up for the gap first.
-    const next = applyDigest(time.isCounted(ctx.monotonic) ? applyFollowUp(braked, ctx) : braked);
+    const next = applyListing(time.isCounted(ctx.monotonic) ? applyFollowUp(braked, ctx) : braked);
     const limited = limitUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = limited;
     const audit = [...(sideWrites.audit ?? []), ...limited.audit];

@@ -1,7 +1,8 @@
 // Counts the requests of each channel that wait for their cards. If there are too many, one run of the channel carries a notice.
 
 import type { ChannelId, RunKey } from "../domain/ids.ts";
-import { CALM_AT, isStorming, MAX_CARDS, waitingForCards } from "../domain/storm.ts";
+import { CALM_AT, MAX_CARDS } from "../domain/listing.ts";
+import { isStorming, waitingForCards } from "../domain/storm.ts";
 import { OPENING, type Run, type Storm } from "../domain/run.ts";
 import type { EventLog } from "../ports.ts";
 import { createBackgroundLoop } from "./background-work.ts";

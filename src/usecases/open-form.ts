@@ -10,7 +10,7 @@ import { applyPolicy, judgingRules, ruleRefOf } from "../domain/applied-rule.ts"
 import { applyBrake } from "../domain/brake.ts";
 import { contextBehind } from "../domain/run-context.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
-import { cardSlot, digestSlot, findApproval, type Run, type Slot } from "../domain/run.ts";
+import { cardSlot, findApproval, listingSlot, type Run, type Slot } from "../domain/run.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
 import { lookUp, lookUpAll, lookUpRequester } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
@@ -222,9 +222,9 @@ export type Click = {
 /** `version`: the version of the clicked card, which may be outdated. */
 export type ClickedCard = { readonly run: Run; readonly approval: Approval; readonly version: number };
 
-/** Returns the slot of the message with the approval's buttons: its card or, before the card is posted, the digest that lists it. */
+/** Returns the slot of the message with the approval's buttons: its card or, before the card is posted, the listing with its line. */
 function buttonsSlot({ posts }: Run, { id, listing }: Approval): Slot {
-  return listing !== undefined && isFresh(posts[cardSlot(id)]) ? digestSlot(listing.page) : cardSlot(id);
+  return listing !== undefined && isFresh(posts[cardSlot(id)]) ? listingSlot(listing.page) : cardSlot(id);
 }
 
 export async function findCard(

@@ -3,7 +3,7 @@ import { ana, aSharedWorld, aWorld, ben, opsAgents, type Stage } from "../make/w
 import { policyFile } from "../make/policy.ts";
 import { brakeCases, FREEZERS } from "./brake-cases.ts";
 import { databaseCases } from "./database-cases.ts";
-import { digestCases } from "./digest-cases.ts";
+import { listingCases } from "./listing-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
 import { followed, type Followed, FOLLOWED, followUpCases } from "./follow-up-cases.ts";
 import { rowsOf } from "./ground.ts";
@@ -21,7 +21,7 @@ const ofFiles = process.env["TEST_STORE"] === "postgres" ? [] : restoreCases;
 // Each attack has a world of its own: decisions are paced, as Slack requires, and some attacks restart the app.
 describe.concurrent("while a decision is made", () => {
   test.for(
-    [...storyCases, ...digestCases, ...disputeCases, ...databaseCases, ...ofFiles, ...queueCases].map(
+    [...storyCases, ...listingCases, ...disputeCases, ...databaseCases, ...ofFiles, ...queueCases].map(
       (each) => [each.id, each.what, each] as const,
     ),
   )("%s %s", async ([, , attack], context) => {

@@ -4,7 +4,7 @@ import { type Attack, CLASSES } from "./classes.ts";
 import { brakeCases } from "./brake-cases.ts";
 import { contentCases } from "./content-cases.ts";
 import { databaseCases } from "./database-cases.ts";
-import { digestCases } from "./digest-cases.ts";
+import { listingCases } from "./listing-cases.ts";
 import { disputeCases } from "./dispute-cases.ts";
 import { doorCases } from "./door-cases.ts";
 import { floodCases } from "./flood-cases.ts";
@@ -37,7 +37,7 @@ const FILES: Readonly<Record<string, readonly Named[]>> = {
   ],
   story: [
     ...storyCases,
-    ...digestCases,
+    ...listingCases,
     ...disputeCases,
     ...brakeCases,
     ...ruledCases,

@@ -7,7 +7,7 @@ import type { Call } from "#src/domain/follow-up.ts";
 import type { KeptRule } from "#src/domain/policy/policy.ts";
 import { recover } from "#src/domain/apply-outcome.ts";
 import { isFinished, reconcile } from "#src/domain/reconcile.ts";
-import { cardSlot, digestSlot, OPENING, requestSlot, type Run, UNREADABLE } from "#src/domain/run.ts";
+import { cardSlot, listingSlot, OPENING, requestSlot, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { PASSING_MS, type PostedMessage } from "#src/domain/posted-message.ts";
 import type { Creation, Seen } from "#src/domain/run.ts";
 import { observe } from "#src/domain/observe.ts";
@@ -193,7 +193,7 @@ describe("the messages of a run with much to report", () => {
     const run: Run = {
       ...called({}),
       approvals: called({}).approvals.map((each) => ({ ...each, followUp: { questions: [question] } })),
-      posts: { [OPENING]: { ...UP, shows: "older" }, [MISSING]: UP, [UNREADABLE]: UP, [digestSlot(1)]: UP },
+      posts: { [OPENING]: { ...UP, shows: "older" }, [MISSING]: UP, [UNREADABLE]: UP, [listingSlot(1)]: UP },
       seen: { status: "failed", since: NOON, ended: FAILED, lists: true, askedAt: NOON },
       storm,
       gathered: [gathered],

@@ -6,8 +6,8 @@ import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { ApprovalId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Plan } from "#src/domain/reconcile.ts";
 import type { PostedMessage } from "#src/domain/posted-message.ts";
-import { cardSlot, digestSlot, type Run, type Slot } from "#src/domain/run.ts";
-import { applyDigest, digestRenderKey, MAX_CARDS } from "#src/domain/storm.ts";
+import { cardSlot, listingSlot, type Run, type Slot } from "#src/domain/run.ts";
+import { applyListing, listingRenderKey, MAX_CARDS } from "#src/domain/listing.ts";
 import { createRunFigures } from "#src/engine/readings.ts";
 import type { Readings } from "#src/ports/monitoring.ts";
 import { createBench } from "../make/bot.ts";
@@ -121,19 +121,19 @@ test("the oldest request without a card is as old as it waits, until Slack shows
   expect(figures().pending).toMatchObject({ count: 1, oldestUnshownMs: 0 });
 });
 
-test("a request in a digest counts as shown while Slack shows its line, and each delay is measured once", async () => {
+test("a request on a listing counts as shown while Slack shows its line, and each delay is measured once", async () => {
   const { figures, plan, clock, shown } = aCount();
   const ids = Array.from({ length: MAX_CARDS + 1 }, (_, nth) => `apr_${nth}`);
-  const listed = applyDigest(listedRun(...ids));
-  const digest = digestSlot(1);
+  const listed = applyListing(listedRun(...ids));
+  const slot = listingSlot(1);
   plan(listed);
   const before = figures().pending.oldestMs;
   await clock.pass(10_000);
-  plan(withPost(listed, digest, REFUSED));
+  plan(withPost(listed, slot, REFUSED));
   expect(figures().pending.oldestUnshownMs).toBe(before + 10_000);
   expect(shown).toEqual([]);
 
-  const drawn = withPost(listed, digest, upAs(digestRenderKey(listed, 1) ?? ""));
+  const drawn = withPost(listed, slot, upAs(listingRenderKey(listed, 1) ?? ""));
   plan(drawn);
   expect(figures().pending.oldestUnshownMs).toBe(0);
   expect(shown).toEqual(ids.map(() => (before + 10_000) / 1_000));
@@ -145,7 +145,7 @@ test("a request in a digest counts as shown while Slack shows its line, and each
   const moved = { ...drawn, approvals: over };
   plan(moved);
   expect(figures().pending.oldestUnshownMs).toBe(0);
-  plan(withPost(moved, digest, upAs(digestRenderKey(moved, 1) ?? "")));
+  plan(withPost(moved, slot, upAs(listingRenderKey(moved, 1) ?? "")));
   expect(figures().pending.oldestUnshownMs).toBe(before + 10_000);
   const cards = ids.map((id) => [cardSlot(ApprovalId(id)), upAs("")]);
   plan({ ...moved, posts: Object.fromEntries(cards) as Run["posts"] });

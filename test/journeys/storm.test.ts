@@ -10,14 +10,14 @@ const TASK = "deploy billing-api to production";
 const MANY = 30;
 
 /** Makes the run request 30 more approvals at once, so that they are listed. */
-async function aStorm(world: Stage): Promise<{ opening: Message; digests: readonly Message[] }> {
+async function aStorm(world: Stage): Promise<{ opening: Message; listings: readonly Message[] }> {
   const { opening } = await world.asking(ana, opsAgents, TASK);
   const { id } = await world.runAt(TASK);
   for (let nth = 1; nth <= MANY; nth += 1)
     world.service.control.addApproval(id, { action: `Deploy part ${nth}`, details: { tool: "deploy" } });
-  const digests = (): Message[] => world.cardsOf(opening).filter((each) => says("digest:waiting", each));
-  await world.until(() => digests().flatMap(valuesOf).length === MANY);
-  return { opening, digests: digests() };
+  const listings = (): Message[] => world.cardsOf(opening).filter((each) => says("digest:waiting", each));
+  await world.until(() => listings().flatMap(valuesOf).length === MANY);
+  return { opening, listings: listings() };
 }
 
 /** Returns the values of the Approve buttons. */
@@ -29,10 +29,10 @@ const cardsIn = (world: Stage, opening: Message, state: string): Message[] =>
 
 test("a storm is listed, can be decided line by line, and ends in cards", async (context) => {
   const world = await aWorld(context, { rateLimits: true, timing: slackTiming });
-  const { opening, digests } = await aStorm(world);
-  expect(digests).toHaveLength(2);
-  const [first] = digests;
-  if (first === undefined) throw new Error("no digest");
+  const { opening, listings } = await aStorm(world);
+  expect(listings).toHaveLength(2);
+  const [first] = listings;
+  if (first === undefined) throw new Error("no listing");
   const [value = ""] = valuesOf(first);
   await world.decide(ben, first, "Approve", "fine");
   await world.until(() => !valuesOf(first).includes(value));
@@ -46,11 +46,11 @@ test("a storm is listed, can be decided line by line, and ends in cards", async 
   expect(world.cardsOf(opening).filter((each) => says("digest:waiting", each))).toHaveLength(2);
 });
 
-test("a deleted digest is posted again, once, and works", async (context) => {
+test("a deleted listing is posted again, once, and works", async (context) => {
   const world = await aWorld(context);
-  const { opening, digests } = await aStorm(world);
-  const [gone] = digests;
-  if (gone === undefined) throw new Error("no digest");
+  const { opening, listings } = await aStorm(world);
+  const [gone] = listings;
+  if (gone === undefined) throw new Error("no listing");
   const lines = valuesOf(gone);
   world.slack.faults.deleteMessage(gone);
   const again = await world.until(() =>

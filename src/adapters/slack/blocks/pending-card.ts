@@ -1,5 +1,5 @@
 // The parts of a waiting request: what it asks for, its rule, and the buttons that decide it. The card has all of these parts. The forms
-// and the lines of a digest share some of them.
+// and the lines of a listing share some of them.
 
 import type { Block, RichTextElement } from "@slack/types";
 import { tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
@@ -253,7 +253,7 @@ export function tooFewApproversWords(
   return `The rule names too few people who can approve it. ${guests}, people from other workspaces and people outside the run's channel can't. Add someone to the group or channel that the rule names, or change the policy. ${otherwise}`;
 }
 
-// The buttons that decide an approval. They are the same on its card and on its line in a digest.
+// The buttons that decide an approval. They are the same on its card and on its line in a listing.
 
 /** Slack's limit for an `accessibility_label`. */
 const LABEL_CHARS = 75;

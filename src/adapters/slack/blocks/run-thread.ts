@@ -1,5 +1,5 @@
 // The messages of a run's thread: its opening, the notices, and the card for unreadable answers. `messageIn` draws every message of a run,
-// including its outcome, the digests and the approval cards.
+// including its outcome, the listings and the approval cards.
 
 import type { Block, RichTextElement } from "@slack/types";
 import { isFollowUpSlot } from "../../../domain/handling.ts";
@@ -9,7 +9,6 @@ import { BACK, DOWN, isDisputed, MISSING, STOPPED } from "../../../domain/render
 import {
   cardOf,
   cardSlot,
-  digestSlot,
   isWatched,
   OPENING,
   OUTCOME,
@@ -21,7 +20,8 @@ import {
   unreadableNow,
 } from "../../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
-import { digestPages, isStormSlot } from "../../../domain/storm.ts";
+import { listingPageOf } from "../../../domain/listing.ts";
+import { isStormSlot } from "../../../domain/storm.ts";
 import { callIn, gatheredIn, isAnnouncement, isGatheredSlot, shownCalls } from "../../../domain/call.ts";
 import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { approvalCard } from "./approval-card.ts";
@@ -51,7 +51,7 @@ import {
 } from "./rich.ts";
 import { outcome } from "./run-outcome.ts";
 import { isOngoing, runStatus, whyLines } from "./run-status.ts";
-import { digestMessage, stormNotice } from "./storm-messages.ts";
+import { listingMessage, stormNotice } from "./storm-messages.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
 
@@ -193,8 +193,8 @@ export function messageIn(
   const thread = threadMessage(run, slot, deployment, links);
   if (thread !== null) return inChannel(slot) ? named(thread, deployment) : namedText(thread, deployment);
   if (slot === UNREADABLE) return named(unreadableCard(run, deployment), deployment);
-  const page = digestPages(run).find((candidate) => digestSlot(candidate) === slot);
-  if (page !== undefined) return named(digestMessage(run, page), deployment);
+  const page = listingPageOf(run, slot);
+  if (page !== null) return named(listingMessage(run, page), deployment);
   const approval = run.approvals.find(({ id }) => cardSlot(id) === slot);
   if (approval === undefined) throw new TypeError(`no message is drawn for ${slot}`);
   return approvalCard(run, approval, deployment);

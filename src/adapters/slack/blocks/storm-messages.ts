@@ -1,9 +1,10 @@
-// The messages for a storm (more requests at once than Slack accepts cards): the digest of a run, and the notice in a channel.
+// The messages for a storm (more requests at once than Slack accepts cards): the listing of a run, and the notice in a channel.
 
 import type { Block, RichTextElement } from "@slack/types";
 import type { Approval } from "../../../domain/approval.ts";
 import { isStopped, type Run, type Slot } from "../../../domain/run.ts";
-import { activeStorm, decidedOf, linesOf, movedToCards } from "../../../domain/storm.ts";
+import { decidedOf, linesOf, movedToCards } from "../../../domain/listing.ts";
+import { activeStorm } from "../../../domain/storm.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
 import { headline } from "../../../domain/text/headline.ts";
 import { CARD_READ, STORM_REVIEW } from "../names.ts";
@@ -21,13 +22,13 @@ import {
 } from "./pending-card.ts";
 import { count, line, type Message, moment, note, person, rich, span, untrustedSpan } from "./rich.ts";
 
-// A digest lists many approvals of a run in one message, each with the buttons of its card. The form shows the whole request.
+// A listing lists many approvals of a run in one message, each with the buttons of its card. The form shows the whole request.
 
 const ACTION_CHARS = 120;
 
-export function digestMessage(run: Run, page: number): Message {
+export function listingMessage(run: Run, page: number): Message {
   const lines = linesOf(run, page);
-  if (lines.length === 0) return digestOver(run, page);
+  if (lines.length === 0) return listingOver(run, page);
   const requests = lines.length === 1 ? "1 request waits" : `${count(lines.length)} requests wait`;
   const brake = isStopped(run) ? "🛑 Run stopped" : run.frozen === undefined ? null : "🧊 Frozen";
   const head = rich(
@@ -54,7 +55,7 @@ export function digestMessage(run: Run, page: number): Message {
   });
 }
 
-function digestOver(run: Run, page: number): Message {
+function listingOver(run: Run, page: number): Message {
   const text = overWords(movedToCards(run, page));
   const blocks = [rich(line(span(`${text}.`)), ...decidedLine(run, page))];
   return withId("digest:over", { text, blocks });
@@ -79,7 +80,7 @@ function decidedLine(run: Run, page: number) {
   ];
 }
 
-/** Everyone whom one of the rules mentions. Slack notifies them when the digest is posted, but not when it is updated. */
+/** Everyone whom one of the rules mentions. Slack notifies them when the listing is posted, but not when it is updated. */
 function mentions(run: Run, lines: readonly Approval[]) {
   const rules = lines.map(({ appliedRule }) => appliedRule.rule);
   const users = rules.flatMap((rule) => mentionedUsers(rule, run.requester));

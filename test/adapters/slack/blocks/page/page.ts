@@ -21,7 +21,7 @@ import {
   refusalExamples,
 } from "./refusals.ts";
 import { ORPHANS } from "./orphans.ts";
-import { DIGESTS, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./thread.ts";
+import { LISTINGS, NOTICES_IN_THREAD, OPENINGS, OUTCOMES } from "./thread.ts";
 
 const drawnCard = ({ when, run, approval }: CardExample): Example => ({
   when,
@@ -54,7 +54,7 @@ export async function messageExamples(): Promise<Record<MessageId, readonly Exam
   return {
     ...OPENINGS,
     ...OUTCOMES,
-    ...DIGESTS,
+    ...LISTINGS,
     ...CALLS,
     ...NOTICES_IN_THREAD,
     ...ORPHANS,

@@ -3,7 +3,7 @@
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
-import { applyDigest } from "#src/domain/storm.ts";
+import { applyListing } from "#src/domain/listing.ts";
 import { markTampered } from "#src/domain/end-run.ts";
 import { UNKNOWN_PERSON } from "#src/domain/freeze.ts";
 import { ApprovalId, MessageTs, RunId } from "#src/domain/ids.ts";
@@ -13,7 +13,7 @@ import { BACK, DOWN, MISSING, STOPPED } from "#src/domain/render-key.ts";
 import {
   cardSlot,
   type Creation,
-  digestSlot,
+  listingSlot,
   OPENING,
   OUTCOME,
   OUTPUT,
@@ -166,7 +166,7 @@ export const OUTCOMES: Record<Extract<MessageId, `outcome:${string}`>, readonly 
   "outcome:unknown:left": [outcome(started(unknown("left")))],
 };
 
-const MANY = applyDigest(
+const MANY = applyListing(
   withApprovals(
     CREATED,
     ...[...Array(9).keys()].map((nth) => ({
@@ -177,23 +177,26 @@ const MANY = applyDigest(
   ),
 );
 const STOP: Stop = { by: BEN, at: NOON };
-const digest = (run: Run, when = ""): Example => ({ when, drawn: messageIn(run, digestSlot(1), DEPLOYMENT) });
+const firstListing = (run: Run, when = ""): Example => ({
+  when,
+  drawn: messageIn(run, listingSlot(1), DEPLOYMENT),
+});
 const allDenied = MANY.approvals.map(({ listing, id }) => ({
   ...decided(confirmed, "deny"),
   id,
   listing: { page: 1, ...listing },
 }));
 
-export const DIGESTS: Record<Extract<MessageId, `digest:${string}`>, readonly Example[]> = {
+export const LISTINGS: Record<Extract<MessageId, `digest:${string}`>, readonly Example[]> = {
   "digest:waiting": [
-    digest(MANY),
-    digest({ ...MANY, frozen: FROZEN }, "the channel is frozen"),
-    digest({ ...MANY, stop: STOP }, "the run is stopped"),
+    firstListing(MANY),
+    firstListing({ ...MANY, frozen: FROZEN }, "the channel is frozen"),
+    firstListing({ ...MANY, stop: STOP }, "the run is stopped"),
   ],
   "digest:over": [
-    digest(applyDigest({ ...MANY, approvals: allDenied })),
-    digest(
-      applyDigest({ ...MANY, approvals: [...allDenied.slice(3), ...MANY.approvals.slice(0, 3)] }),
+    firstListing(applyListing({ ...MANY, approvals: allDenied })),
+    firstListing(
+      applyListing({ ...MANY, approvals: [...allDenied.slice(3), ...MANY.approvals.slice(0, 3)] }),
       "the last ones get cards",
     ),
   ],

@@ -1,24 +1,25 @@
-// Many approvals at once: which are listed in digests, which get a card, and that no two messages ever hold the
+// Many approvals at once: which are on listings, which get a card, and that no two messages ever hold the
 // buttons of one approval.
 
 import { describe, expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import {
-  applyDigest,
-  digestPages,
+  applyListing,
   isListed,
-  LINES_OF_DIGEST,
+  LINES_OF_LISTING,
   linesOf,
+  listingPageOf,
+  listingPages,
   movedToCards,
-  waitingForCards,
-} from "#src/domain/storm.ts";
+} from "#src/domain/listing.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
 import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
 import type { PostedMessage } from "#src/domain/posted-message.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { cardSlot, digestSlot, findApproval, OPENING, type Run, type Slot } from "#src/domain/run.ts";
+import { waitingForCards } from "#src/domain/storm.ts";
+import { cardSlot, findApproval, listingSlot, OPENING, type Run, type Slot } from "#src/domain/run.ts";
 import { aSnapshot, contextAt } from "../make/history.ts";
 import { observe } from "#src/domain/observe.ts";
 import { APPROVER, aWatchedRun, NOON, TEAM } from "../make/run.ts";
@@ -38,7 +39,7 @@ const ids = (count: number, from = 1): string[] =>
   Array.from({ length: count }, (_, nth) => `apr_${String(from + nth).padStart(3, "0")}`);
 
 function asking(run: Run, pending: readonly string[], ms: number): Run {
-  return applyDigest(observe(run, aSnapshot(run, pending, { askedAt: NOON + ms }), contextAt(ms)));
+  return applyListing(observe(run, aSnapshot(run, pending, { askedAt: NOON + ms }), contextAt(ms)));
 }
 
 function decided(run: Run, id: string, ms: number): Run {
@@ -60,13 +61,13 @@ function decided(run: Run, id: string, ms: number): Run {
           },
         },
   );
-  return applyDigest({ ...run, approvals });
+  return applyListing({ ...run, approvals });
 }
 
-/** Nine approvals in a digest of this state. */
-function withDigest(type: PostedMessage["type"]): Run {
+/** Nine approvals in a listing of this state. */
+function withListing(type: PostedMessage["type"]): Run {
   const run = asking(started(), ids(9), 0);
-  const slot = digestSlot(1);
+  const slot = listingSlot(1);
   const posts: { [Type in PostedMessage["type"]]: PostedMessage } = {
     planned: { type: "planned", notBefore: NOON, tries: 1 },
     sending: { type: "sending", at: NOON, tries: 1 },
@@ -95,17 +96,17 @@ describe("approvals that come at once", () => {
   test("are listed when they are many, in as few messages as Slack's block limit allows", () => {
     const run = asking(started(), ids(100), 0);
     expect(listed(run)).toHaveLength(100);
-    expect(digestPages(run)).toEqual([1, 2, 3, 4, 5]);
-    expect(linesOf(run, 1)).toHaveLength(LINES_OF_DIGEST);
+    expect(listingPages(run)).toEqual([1, 2, 3, 4, 5]);
+    expect(linesOf(run, 1)).toHaveLength(LINES_OF_LISTING);
     const posts = reconcile(run, NOON).effects.flatMap((each) => (each.type === "post" ? [each.slot] : []));
-    expect(posts).toEqual([1, 2, 3, 4, 5].map(digestSlot));
+    expect(posts).toEqual([1, 2, 3, 4, 5].map(listingSlot));
   });
 
   test("are listed again when a brake is on, because they can then only be denied", () => {
     const run = asking(started(), ids(30), 0);
     const stopped = { ...run, stop: { by: APPROVER, at: NOON } };
     const freeze = { entry: 1, channel: null, by: APPROVER, at: NOON, why: "" };
-    const keys = [run, stopped, { ...run, frozen: freeze }].map((each) => renderKey(each, digestSlot(1)));
+    const keys = [run, stopped, { ...run, frozen: freeze }].map((each) => renderKey(each, listingSlot(1)));
     expect(new Set(keys).size).toBe(keys.length);
   });
 
@@ -117,12 +118,12 @@ describe("approvals that come at once", () => {
     const pending = [risky("a"), risky("b", "low"), risky("c", "critical"), ...ids(7), risky("d", "high")];
     const run = started();
     const seen = observe(run, aSnapshot(run, pending), contextAt(0));
-    const lines = linesOf(applyDigest(seen), 1).map(({ id }) => id);
+    const lines = linesOf(applyListing(seen), 1).map(({ id }) => id);
     expect(lines.slice(0, 4)).toEqual(["c", "d", "b", "a"]);
   });
 
   test("become cards once few are left, and a card appears only when its line is gone", () => {
-    const slot = digestSlot(1);
+    const slot = listingSlot(1);
     const effect = { type: "post", slot } as const;
     let run = asking(started(), ids(12), 0);
     run = markSending(run, effect, NOON);
@@ -144,37 +145,37 @@ describe("approvals that come at once", () => {
     expect(due(run).filter(({ type }) => type === "post")).toHaveLength(12);
   });
 
-  test("get cards of their own while a digest is up, because Slack notifies nobody of an update", () => {
-    const run = asking(withDigest("up"), ids(9 + 8), 3_600_000);
+  test("get cards of their own while a listing is up, because Slack notifies nobody of an update", () => {
+    const run = asking(withListing("up"), ids(9 + 8), 3_600_000);
     expect(listed(run)).toEqual(ids(9));
     expect(dueActs(run)).toEqual(ids(8, 10).map((id) => ({ type: "post", slot: `card ${id}` })));
     expect(waitingForCards(run)).toBe(8);
   });
 
-  test("get a new digest if they are many, even if one that is up has room", () => {
-    const run = asking(withDigest("up"), ids(9 + 9), 3_600_000);
+  test("get a new listing if they are many, even if one that is up has room", () => {
+    const run = asking(withListing("up"), ids(9 + 9), 3_600_000);
     expect(linesOf(run, 1).map(({ id }) => id)).toEqual(ids(9));
     expect(linesOf(run, 2).map(({ id }) => id)).toEqual(ids(9, 10));
-    expect(dueActs(run)).toEqual([{ type: "post", slot: digestSlot(2) }]);
+    expect(dueActs(run)).toEqual([{ type: "post", slot: listingSlot(2) }]);
     expect(waitingForCards(run)).toBe(9);
   });
 
-  test.each(["sending", "unsure"] as const)("join no digest that is %s", (type) => {
-    const run = asking(withDigest(type), ids(10), 1);
+  test.each(["sending", "unsure"] as const)("join no listing that is %s", (type) => {
+    const run = asking(withListing(type), ids(10), 1);
     expect(listed(run)).toEqual(ids(9));
     expect(dueActs(run)).toContainEqual({ type: "post", slot: cardSlot(ApprovalId("apr_010")) });
   });
 
   test.each(["planned", "refused"] as const)(
-    "join a digest that is %s, because it is posted with them",
+    "join a listing that is %s, because it is posted with them",
     (type) => {
-      const run = asking(withDigest(type), ids(10), 1);
+      const run = asking(withListing(type), ids(10), 1);
       expect(linesOf(run, 1).map(({ id }) => id)).toEqual(ids(10));
     },
   );
 
   test("are said to wait in their list until the last one with a card of its own is decided", () => {
-    const slot = digestSlot(1);
+    const slot = listingSlot(1);
     let run = asking(started(), ids(12), 0);
     run = { ...run, posts: { ...run.posts, [slot]: up } };
     const keys = new Set<string | null>();
@@ -194,8 +195,8 @@ describe("approvals that come at once", () => {
 type There = { readonly slot: Slot; readonly ts: MessageTs; buttons: readonly string[] };
 
 function buttonsOf(run: Run, slot: Slot): string[] {
-  const page = digestPages(run).find((each) => digestSlot(each) === slot);
-  if (page !== undefined) return linesOf(run, page).map(({ id }) => id);
+  const page = listingPageOf(run, slot);
+  if (page !== null) return linesOf(run, page).map(({ id }) => id);
   const card = run.approvals.find(({ id }) => cardSlot(id) === slot);
   return card?.state.type === "pending" ? [card.id] : [];
 }
@@ -218,7 +219,7 @@ function play(seed: number): void {
   let stamps = 10;
   let pending: string[] = [];
   const save = (next: Run): void => {
-    run = applyDigest(next);
+    run = applyListing(next);
     for (const { id } of run.approvals) {
       const slots = new Set(there.filter(({ buttons }) => buttons.includes(id)).map(({ slot }) => slot));
       const open = findApproval(run, id)?.state.type === "pending";

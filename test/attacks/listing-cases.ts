@@ -1,4 +1,4 @@
-// Buttons of a digest (a message that lists many approvals), pressed under another message, or after their line became a card.
+// Buttons of a listing (a message that lists many approvals), pressed under another message, or after their line became a card.
 
 import { expect } from "vitest";
 import type { Message } from "#sandbox/slack/model.ts";
@@ -10,19 +10,19 @@ import { isStored } from "./ground.ts";
 
 const MANY = 30;
 
-type Digests = readonly [first: Message, second: Message];
-type Row = readonly [what: string, attack: (on: Story, digests: Digests) => Promise<void>];
+type Listings = readonly [first: Message, second: Message];
+type Row = readonly [what: string, attack: (on: Story, listings: Listings) => Promise<void>];
 
 const valuesOf = ({ blocks }: Message): string[] =>
   elementsOf(blocks).flatMap(({ action_id, value }) => (action_id === "card_approve" ? [String(value)] : []));
 
-async function aStorm({ world, opening, run }: Story): Promise<Digests> {
+async function aStorm({ world, opening, run }: Story): Promise<Listings> {
   for (let nth = 1; nth <= MANY; nth += 1)
     world.service.control.addApproval(run, { action: `Deploy part ${nth}`, details: { tool: "deploy" } });
-  const digests = (): Message[] => world.cardsOf(opening).filter((each) => says("digest:waiting", each));
-  await world.until(() => digests().flatMap(valuesOf).length === MANY);
-  const [first, second] = digests();
-  if (first === undefined || second === undefined) throw new Error("a digest is missing");
+  const listings = (): Message[] => world.cardsOf(opening).filter((each) => says("digest:waiting", each));
+  await world.until(() => listings().flatMap(valuesOf).length === MANY);
+  const [first, second] = listings();
+  if (first === undefined || second === undefined) throw new Error("a listing is missing");
   return [first, second];
 }
 
@@ -44,20 +44,23 @@ async function isRefused(on: Story, under: Message, value: string): Promise<void
 
 const rows: readonly Row[] = [
   [
-    "the button of a digest's line, under another digest",
+    "the button of a listing's line, under another listing",
     (on, [first, second]) => isRefused(on, second, valuesOf(first)[0] ?? ""),
   ],
   [
-    "the button of a digest's line, under a card",
+    "the button of a listing's line, under a card",
     (on, [first]) => isRefused(on, on.card, valuesOf(first)[0] ?? ""),
   ],
-  ["the button of a card, under a digest", (on, [first]) => isRefused(on, first, valuesOf(on.card)[0] ?? "")],
+  [
+    "the button of a card, under a listing",
+    (on, [first]) => isRefused(on, first, valuesOf(on.card)[0] ?? ""),
+  ],
 ];
 
-export const digestCases: readonly Attack<Story>[] = attacks<Story, Row>(6, 41, rows, async (on, row) => {
-  const digests = await aStorm(on);
-  await on.world.until(() => [on.card, ...digests].every((each) => isStored(on.world, each)));
+export const listingCases: readonly Attack<Story>[] = attacks<Story, Row>(6, 41, rows, async (on, row) => {
+  const listings = await aStorm(on);
+  await on.world.until(() => [on.card, ...listings].every((each) => isStored(on.world, each)));
   // A valid press, to get a payload that can be forged.
   await on.world.openForm(ben, on.card, "Approve");
-  await row[1](on, digests);
+  await row[1](on, listings);
 });
