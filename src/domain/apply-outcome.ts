@@ -20,10 +20,10 @@ import {
 import { plannedNotice, type PrivateNotice } from "./notice.ts";
 import { findApproval, OPENING, OUTCOME, OUTPUT, replaceApproval, type Run, type Slot } from "./run.ts";
 import { applyDecisionOutcome, isUndelivered } from "./decision-delivery.ts";
-import { applyUploadOutcome } from "./message-outcome.ts";
 import { applyMessageOutcome, LOST, markPosting, type PostAct } from "./message-transitions.ts";
 import { applyPrecedents } from "./same-request.ts";
 import { fileState, outcomeRenderKey } from "./render-key.ts";
+import { applyUploadOutcome } from "./upload-transitions.ts";
 
 /** Marks the effect as under way at `now` (wall time, for the audit). Reads and uploads need no mark, because repeating them is harmless. */
 export function markSending(run: Run, effect: Effect, now: number): Run {

@@ -21,7 +21,7 @@ import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
 import { listingPages, listingRenderKey } from "./listing.ts";
 import { isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import { type Effect, markedEffects } from "./effect.ts";
-import { isHopeless } from "./message-outcome.ts";
+import { isHopeless } from "./kept-messages.ts";
 import { nextMessageAct } from "./message-transitions.ts";
 import { isFresh, type PostedMessage, REFUSED_TRIES, refusalsOf, type Upload } from "./posted-message.ts";
 import { wantsPrecedents } from "./same-request.ts";

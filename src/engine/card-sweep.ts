@@ -2,7 +2,7 @@
 // each card is checked at intervals, and at once when a person asks what is pending.
 
 import { type ChannelId, type MessageTs, type RunKey, shardOf, type TeamId } from "../domain/ids.ts";
-import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/message-outcome.ts";
+import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/kept-messages.ts";
 import type { Run, Slot } from "../domain/run.ts";
 import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";

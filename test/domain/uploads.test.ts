@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "#src/domain/effect.ts";
-import { applyUploadOutcome, type UploadAct } from "#src/domain/message-outcome.ts";
+import { applyUploadOutcome, type UploadAct } from "#src/domain/upload-transitions.ts";
 import { applyOutcome } from "#src/domain/apply-outcome.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { observe } from "#src/domain/observe.ts";
