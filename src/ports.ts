@@ -1,6 +1,6 @@
 // What the use cases need from the outside world, in terms of the domain rather than of Slack, SQL or HTTP.
 
-import type { Orphan, OwnMessage } from "./domain/after-restore.ts";
+import type { Orphan, OwnMessage } from "./domain/orphan.ts";
 import type { Verdict } from "./domain/approval.ts";
 import type { Person } from "./domain/authorization.ts";
 import type { RefusalReason } from "./domain/command-refusal.ts";

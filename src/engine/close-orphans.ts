@@ -4,15 +4,10 @@
 // Every step here can be repeated, so the mark stays until all steps are done.
 
 import { auditEntry } from "../audit/entry.ts";
-import {
-  afterRestore,
-  type Judged,
-  judgeMessage,
-  type OwnMessage,
-  slotsOf,
-} from "../domain/after-restore.ts";
+import { afterRestore } from "../domain/after-restore.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, MessageTs } from "../domain/ids.ts";
+import { type Judged, judgeMessage, type OwnMessage, slotsOf } from "../domain/orphan.ts";
 import { type Chat, type EventLog, type OwnMessages, type PacedEffect, PortError } from "../ports.ts";
 import {
   type AuditLog,

@@ -1,7 +1,7 @@
 // A Slack with messages of ours that a test sets, independently of the store.
 
 import { ChannelId, MessageTs, type RunKey } from "#src/domain/ids.ts";
-import type { Orphan, OwnMessage } from "#src/domain/after-restore.ts";
+import type { Orphan, OwnMessage } from "#src/domain/orphan.ts";
 import type { Slot } from "#src/domain/run.ts";
 import type { OwnMessages } from "#src/ports.ts";
 import { CHANNEL } from "./run.ts";

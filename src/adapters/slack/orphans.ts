@@ -2,7 +2,7 @@
 // this installation only if its mark says so.
 
 import { ChannelId, MessageTs, parsed, RunId, RunKey } from "../../domain/ids.ts";
-import type { OrphanKind, OwnMessage } from "../../domain/after-restore.ts";
+import type { OrphanKind, OwnMessage } from "../../domain/orphan.ts";
 import type { Run, Slot } from "../../domain/run.ts";
 import { type OwnMessages, PortError } from "../../ports.ts";
 import { type SlackHistory, slackChannels, slackHistory } from "./answers.ts";

@@ -5,7 +5,7 @@ import type { Block } from "@slack/types";
 import type { PastDecision } from "../../../domain/approval.ts";
 import type { Call } from "../../../domain/follow-up.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
-import type { OrphanKind } from "../../../domain/after-restore.ts";
+import type { OrphanKind } from "../../../domain/orphan.ts";
 import type { NoticeContent } from "../../../domain/notice.ts";
 import type { CommandRefusal } from "../../../domain/command-refusal.ts";
 import type { Notification } from "../../../ports/notification.ts";

@@ -1,7 +1,7 @@
 // Draws a message that Countersign has no record of, because it was restored from a copy that is older than the message.
 
 import type { RichTextElement } from "@slack/types";
-import type { Orphan } from "../../../domain/after-restore.ts";
+import type { Orphan } from "../../../domain/orphan.ts";
 import { type Deployment, named, runIdElement } from "./deployment.ts";
 import { withId } from "./message-id.ts";
 import { line, type Message, moment, quote, rich, span, untrustedSpan } from "./rich.ts";

@@ -3,7 +3,7 @@
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { orphanMessage } from "#src/adapters/slack/blocks/orphan-message.ts";
 import { MessageTs, RunId } from "#src/domain/ids.ts";
-import type { Orphan } from "#src/domain/after-restore.ts";
+import type { Orphan } from "#src/domain/orphan.ts";
 import { NOON } from "../../../../make/run.ts";
 import { DEPLOYMENT, type Example, LINK } from "./example.ts";
 
