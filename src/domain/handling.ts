@@ -10,11 +10,11 @@ import type { Context, Times } from "./context.ts";
 import { type Claim, extendedMs, type FollowUp, withFollowUp } from "./follow-up.ts";
 import type { Nonce, UserId } from "./ids.ts";
 import type { KeptRule, Rule } from "./policy/policy.ts";
+import { mayBePosted } from "./posted-message.ts";
 import {
   findQuestion,
   handoverSlot,
   isHandoverSlot,
-  isPosted,
   isQuestionSlot,
   openQuestions,
   questionSlot,
@@ -200,7 +200,7 @@ export function followUpSlots({ approvals, posts }: Run): readonly Slot[] {
 
 /** Returns null if nothing should be posted. A message that is no longer needed is not posted; a posted one says that it is over. */
 export function followUpMessageKey(run: Run, slot: Slot): string | null {
-  const isUnposted = !isPosted(run, slot);
+  const isUnposted = !mayBePosted(run.posts[slot]);
   if (isHandoverSlot(slot)) {
     const approval = run.approvals.find(({ followUp }) =>
       followUp?.handovers?.some(({ id }) => handoverSlot(id) === slot),

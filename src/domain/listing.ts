@@ -9,7 +9,7 @@
 
 import type { Approval } from "./approval.ts";
 import { brakeRenderKey } from "./brake.ts";
-import { isFresh, type PostedMessage } from "./posted-message.ts";
+import { isFresh, mayBePosted, type PostedMessage } from "./posted-message.ts";
 import { cardSlot, listingSlot, type Run, type Slot } from "./run.ts";
 import { approvalMarks, riskRank } from "./text/card-layout.ts";
 import { needsFile } from "./text/request-text.ts";
@@ -143,10 +143,6 @@ export function mayHaveCard(run: Run, approval: Approval): boolean {
   if (listing.over !== true) return false;
   return !mayShowLine(run.posts[listingSlot(listing.page)], id);
 }
-
-type MayBePosted = Exclude<PostedMessage, { type: "planned" | "refused" }>;
-const mayBePosted = (post: PostedMessage | undefined): post is MayBePosted =>
-  post !== undefined && post.type !== "planned" && post.type !== "refused";
 
 function mayShowLine(post: PostedMessage | undefined, id: Approval["id"]): boolean {
   if (!mayBePosted(post)) return false;

@@ -63,8 +63,8 @@ export function judgeMessage(
   if (!isFresh(post)) return "undecided";
   if (waitsFor === null) return { current: null };
   const isFetched = (run.seen?.askedAt ?? -Infinity) >= waitsFor.fetchSince;
-  const mayBePosted = post !== undefined || (slot !== null && isPending(run, slot));
-  return isWatched(run) && (!isFetched || mayBePosted) ? "undecided" : { current: null };
+  const isExpected = post !== undefined || (slot !== null && isPending(run, slot));
+  return isWatched(run) && (!isFetched || isExpected) ? "undecided" : { current: null };
 }
 
 function judgePosted({ ts }: Pick<OwnMessage, "ts">, post: PostedMessage & { type: "up" }): Judged {

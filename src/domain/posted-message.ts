@@ -95,4 +95,10 @@ export function refusalsOf(post: PostedMessage | undefined): number {
 export const isFresh = (post: PostedMessage | undefined): boolean =>
   post === undefined || (post.type === "planned" && post.tries === 0);
 
+/** Returns whether Slack may have the message. */
+export const mayBePosted = (
+  post: PostedMessage | undefined,
+): post is Exclude<PostedMessage, { type: "planned" | "refused" }> =>
+  post !== undefined && post.type !== "planned" && post.type !== "refused";
+
 export const PLANNED = { type: "planned", notBefore: 0, tries: 0 } as const;

@@ -7,6 +7,7 @@ import { type Person, type Refusal, refusalIfNotOpen } from "./authorization.ts"
 import { type Answer, type AnsweredQuestion, type Question, withFollowUp } from "./follow-up.ts";
 import type { MessageTs, Nonce, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
+import { mayBePosted } from "./posted-message.ts";
 import { err, ok, type Result } from "./result.ts";
 import type { Run, Slot } from "./run.ts";
 import { isBlank } from "./text/text.ts";
@@ -38,12 +39,6 @@ export function openQuestions(approval: Approval): readonly Question[] {
 export const shownQuestion = (approval: Approval): Question | null =>
   openQuestions(approval).at(-1) ?? questionsOf(approval).at(-1) ?? null;
 
-/** Returns whether Slack may have the message. */
-export function isPosted({ posts }: Pick<Run, "posts">, slot: Slot): boolean {
-  const type = posts[slot]?.type;
-  return type === "up" || type === "unsure" || type === "sending";
-}
-
 const answeredBeforeChange = ({ approvals }: Pick<Run, "approvals">): readonly AnsweredQuestion[] =>
   approvals.flatMap(({ followUp }) => followUp?.answered ?? []);
 
@@ -54,9 +49,9 @@ export const wasAnswerBeforeChange = (run: Pick<Run, "approvals">, message: Mess
 /** Returns whether the thread shows a question that had no answer when its request changed. */
 export function hasOutdatedQuestion(run: Pick<Run, "approvals" | "posts">): boolean {
   const answered = new Set(answeredBeforeChange(run).map(({ id }) => questionSlot(id)));
-  return Object.keys(run.posts).some(
-    (slot) =>
-      isQuestionSlot(slot) && isPosted(run, slot) && findQuestion(run, slot) === null && !answered.has(slot),
+  return Object.entries(run.posts).some(
+    ([slot, post]) =>
+      isQuestionSlot(slot) && mayBePosted(post) && findQuestion(run, slot) === null && !answered.has(slot),
   );
 }
 

@@ -5,7 +5,7 @@ import { answeredBefore, type Approval, type Delivery, isFinal, openDisputes } f
 import { brakeRenderKey, deniedByStop, namedByStop } from "./brake.ts";
 import { waitingReason } from "./decision-gate.ts";
 import { precedentsRenderKey } from "./same-request.ts";
-import type { PostedMessage } from "./posted-message.ts";
+import { mayBePosted, type PostedMessage } from "./posted-message.ts";
 import { deadlineOf, tooFewApprovers } from "./applied-rule.ts";
 import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handling.ts";
 import { listingPageOf, listingRenderKey, mayHaveCard } from "./listing.ts";
@@ -152,13 +152,12 @@ export const DOWN = "service-down";
 export const BACK = "service-back";
 
 export function cardRenderKey(run: Run, approval: Approval): string | null {
-  const post = run.posts[cardSlot(approval.id)];
-  const hasNoCard = post === undefined || post.type === "planned" || post.type === "refused";
-  if (approval.state.type === "closed" && hasNoCard) return null;
-  if (hasNoCard && !mayHaveCard(run, approval)) return null;
-  // A stopped run may ask again and again. Its denials get no cards; the thread's message about the stop counts them.
-  if (approval.state.type === "decided" && approval.state.decision.stoppedBy !== undefined && hasNoCard)
-    return null;
+  const { state } = approval;
+  if (!mayBePosted(run.posts[cardSlot(approval.id)])) {
+    if (state.type === "closed" || !mayHaveCard(run, approval)) return null;
+    // A stopped run may ask again and again. Its denials get no cards; the thread's message about the stop counts them.
+    if (state.type === "decided" && state.decision.stoppedBy !== undefined) return null;
+  }
   const file = needsFile(approval.request) ? ` file ${requestFileState(run, approval)}` : "";
   const audited = approval.audited === undefined ? "" : ` audit ${approval.audited.seq}`;
   return `v${approval.version}${file} ${stateRenderKey(run, approval)}${disputesRenderKey(approval)}${audited}`;
