@@ -16,6 +16,7 @@ import { hasClock } from "./follow-up-due.ts";
 import {
   cardOf,
   cardSlot,
+  hasGivenUpId,
   isMissing,
   isStoppable,
   isStopped,
@@ -24,7 +25,6 @@ import {
   OUTCOME,
   OUTPUT,
   requestSlot,
-  isReused,
   type Run,
   type Slot,
   UNREADABLE,
@@ -105,7 +105,7 @@ export function missingRenderKey(run: Run): string | null {
   if (isMissing(run)) return "missing";
   if (run.posts[MISSING] === undefined) return null;
   if (run.watch.type === "dropped") {
-    const key = isReused(run) ? "unwatched, given to another" : "unwatched";
+    const key = hasGivenUpId(run) ? "unwatched, given to another" : "unwatched";
     return run.watch.missing === true ? key : null;
   }
   return "back";

@@ -74,7 +74,7 @@ function ownId(taken: ReadonlySet<ApprovalId>, serviceId: ApprovalId): ApprovalI
 const SUFFIX_CHARS = 12;
 
 /** Returns whether an earlier approval of the run had the same id at the service. */
-export function isReused(approvals: readonly Approval[], { id, serviceId }: Approval): boolean {
+export function repeatsId(approvals: readonly Approval[], { id, serviceId }: Approval): boolean {
   const first = approvals.find((approval) => approval.serviceId === serviceId);
   return first !== undefined && first.id !== id;
 }

@@ -211,7 +211,7 @@ export function currentId({ creation }: Run): RunId | null {
 }
 
 /** Returns whether the service has since given the run's id to a later run. */
-export const isReused = ({ creation }: Pick<Run, "creation">): boolean =>
+export const hasGivenUpId = ({ creation }: Pick<Run, "creation">): boolean =>
   creation.type === "created" && creation.reused === true;
 
 /** Records that the service has given the run's id to a later run. */

@@ -2,7 +2,7 @@
 // its readings. So no odd form, decoy or extra list element can lead to a laxer rule.
 
 import { type Json, numberText } from "../json.ts";
-import { type Hours, isWithin as isWithinHours } from "./hours.ts";
+import { type Hours, isWithin } from "./hours.ts";
 import {
   everyValue,
   foldForMatching,
@@ -82,7 +82,7 @@ export function matchRequester(
 function matchTime({ hours, outsideHours }: When, { at }: Facts): Match {
   if (hours === undefined && outsideHours === undefined) return "every";
   if (at === undefined) return "some";
-  const isWithinAt = (window: Hours): boolean => isWithinHours(window, at);
+  const isWithinAt = (window: Hours): boolean => isWithin(window, at);
   const isInside = hours?.some(isWithinAt) ?? true;
   const isExcluded = outsideHours?.some(isWithinAt) ?? false;
   return isInside && !isExcluded ? "every" : "none";

@@ -3,12 +3,12 @@
 import type { UserId } from "../ids.ts";
 import { combineFollowUps, letInBy } from "./follow-up-rule.ts";
 import {
+  areAllIn,
   combineParts,
   coversParts,
   inBoth,
   isById,
   isNobody,
-  isWithin,
   listsOf,
   type NamedPeople,
   NO_ONE,
@@ -44,7 +44,7 @@ export const isStricter = (a: Rule, b: Rule): boolean => demandsAsMuch(a, b) && 
 export function laxerFields(a: Rule, b: Rule): readonly string[] {
   if (isNobody(a.approvers)) return [];
   const checks: readonly (readonly [isLaxer: boolean, words: string])[] = [
-    [!isWithin(a.approvers, b.approvers), "who may approve"],
+    [!areAllIn(a.approvers, b.approvers), "who may approve"],
     [a.selfApproval && !b.selfApproval, "the requester may approve"],
     [a.needs < b.needs, "how many must approve"],
     [!coversParts(a.parts, b.parts), "from which parts approvals must come"],
@@ -111,7 +111,7 @@ function sooner(a: Rule["expiry"], b: Rule["expiry"]): Rule["expiry"] {
 
 /** Returns whether `a` excepts every person that `b` excepts. */
 function exceptsAll({ except: a }: Rule, { except: b }: Rule): boolean {
-  return b === null || (a !== null && isWithin(b, a));
+  return b === null || (a !== null && areAllIn(b, a));
 }
 
 const exceptedByEither = (a: Rule["except"], b: Rule["except"]): Rule["except"] =>
@@ -147,6 +147,6 @@ const escalatesWithin = (a: Rule, b: Rule): boolean => stagesWithin(a, b, [b.app
 function stagesWithin(a: Rule, b: Rule, others: readonly Principals[] = []): boolean {
   return a.followUp.escalate.every(({ to, afterMs }) => {
     const allowed = [...others, letInBy(b.followUp, afterMs)];
-    return to === null || allowed.some((people) => isWithin(to, people));
+    return to === null || allowed.some((people) => areAllIn(to, people));
   });
 }

@@ -4,9 +4,9 @@ import type { ChannelId, GroupId, UserId } from "../ids.ts";
 import { isSameJson } from "../json.ts";
 import type { Hours } from "./hours.ts";
 import {
+  areAllIn,
   inBoth,
   isNobody,
-  isWithin,
   type ListedPeople,
   listsOf,
   NO_ONE,
@@ -97,7 +97,7 @@ export const letInBy = ({ escalate }: Pick<FollowUpRule, "escalate">, upToMs: nu
 
 /** Returns the people whom a stage must add to `before` so that all of `after` may decide. */
 function addedTo(before: ListedPeople, after: ListedPeople): ListedPeople {
-  if (isWithin(after, before)) return NO_ONE;
+  if (areAllIn(after, before)) return NO_ONE;
   return isOneList(before) && isOneList(after) ? withoutNamed(after, before) : after;
 }
 

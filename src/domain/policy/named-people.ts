@@ -35,10 +35,10 @@ export const isNobody = (principals: Principals): boolean =>
   listsOf(principals).some((list) => idsOf(list).length === 0);
 
 /** Returns whether everyone in `a` is in `b`, by the ids alone. */
-export const isWithin = (a: Principals, b: Principals): boolean =>
-  listsOf(b).every((outer) => listsOf(a).some((inner) => isListWithin(inner, outer)));
+export const areAllIn = (a: Principals, b: Principals): boolean =>
+  listsOf(b).every((outer) => listsOf(a).some((inner) => isListIn(inner, outer)));
 
-function isListWithin(a: NamedPeople, b: NamedPeople): boolean {
+function isListIn(a: NamedPeople, b: NamedPeople): boolean {
   const ids = idsOf(b);
   return idsOf(a).every((id) => ids.includes(id));
 }
@@ -58,8 +58,7 @@ export function inBoth(a: Principals, b: Principals): Principals {
   const [first, ...others] = all.filter(
     (list, at) =>
       !all.some(
-        (other, index) =>
-          index !== at && isListWithin(other, list) && (index < at || !isListWithin(list, other)),
+        (other, index) => index !== at && isListIn(other, list) && (index < at || !isListIn(list, other)),
       ),
   );
   return first === undefined ? "anyone" : inEach(first, others);

@@ -6,7 +6,7 @@ import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import { BY_POLICY } from "../../../domain/decide.ts";
 import { requestFileState } from "../../../domain/render-key.ts";
-import { isReused } from "../../../domain/reused-id.ts";
+import { repeatsId } from "../../../domain/reused-id.ts";
 import { type Run, runId } from "../../../domain/run.ts";
 import { precedentsOf } from "../../../domain/same-request.ts";
 import { approvalMarks, type CardMarks } from "../../../domain/text/card-layout.ts";
@@ -129,7 +129,7 @@ function askedBlocks(card: Card): Block[] {
     partWithId(id, rich(second)),
     ...changeBlocks(card),
     ...blocks,
-    ...(isReused(run.approvals, approval) ? [partWithId("reused", rich(line(span(REUSED))))] : []),
+    ...(repeatsId(run.approvals, approval) ? [partWithId("reused", rich(line(span(REUSED))))] : []),
     ...maskedRemark(secrets, state.open ? WHO_SEES_MASKED : ""),
   ];
 }

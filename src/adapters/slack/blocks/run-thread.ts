@@ -9,10 +9,10 @@ import { BACK, DOWN, isDisputed, MISSING, STOPPED } from "../../../domain/render
 import {
   cardOf,
   cardSlot,
+  hasGivenUpId,
   isWatched,
   OPENING,
   OUTCOME,
-  isReused,
   type Run,
   runId,
   type Slot,
@@ -101,7 +101,7 @@ function opening(run: Run, deployment: Deployment): Message {
 }
 
 const givenUpWords = (run: Run): string =>
-  isReused(run)
+  hasGivenUpId(run)
     ? GIVEN_TO_ANOTHER
     : "The service has not known this run for a day. Countersign has stopped asking.";
 
@@ -117,7 +117,7 @@ function missing(run: Run): Message {
     case "missing":
       return oneSentence("thread:missing", NO_LONGER_KNOWN);
     case "dropped":
-      return oneSentence("thread:unwatched", isReused(run) ? GIVEN_TO_ANOTHER : UNWATCHED);
+      return oneSentence("thread:unwatched", hasGivenUpId(run) ? GIVEN_TO_ANOTHER : UNWATCHED);
     default:
       return oneSentence("thread:known-again", "The service knows this run again.");
   }
