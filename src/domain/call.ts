@@ -134,7 +134,7 @@ function endRenderKey({ says }: Call, fate: Fate, approval: Approval): string {
 // After a crash in between, what the carrier has stored settles them.
 
 /** The most people, and the most groups, that one message mentions. */
-const MAX_CALLED = 20;
+export const MAX_CALLED = 20;
 /** The most requests that one message names. */
 const MAX_NAMED = 5;
 /** The most characters of what a request asks for. */

@@ -1,13 +1,7 @@
 // A freeze applies to a channel or everywhere: no run starts and no approval is sent, but denials still are. It follows from the audit, so
 // write access to the database is not enough to make or lift one.
 
-import { type ChannelId, UserId } from "./ids.ts";
-
-/**
- * Stands for the person behind a freeze or a stop whose entry is not proven or cannot be read. Stored runs name a person, so this has the
- * form of an id, but one that Slack gives to no one.
- */
-export const UNKNOWN_PERSON = UserId("U0");
+import { type ChannelId, UNKNOWN_PERSON, type UserId } from "./ids.ts";
 
 export type Freeze = {
   /** The number of its audit entry. */

@@ -44,6 +44,12 @@ export const GroupId = maker<GroupId>("user group id", /^S[A-Z0-9]{1,30}$/);
 export const MessageTs = maker<MessageTs>("message ts", /^\d{1,16}\.\d{1,9}$/);
 export const Nonce = maker<Nonce>("nonce", /^[A-Za-z0-9_-]{16,64}$/);
 
+/**
+ * Stands for the person behind a freeze or a stop whose entry is not proven or cannot be read. Stored runs name a person, so this has the
+ * form of an id, but one that Slack gives to no one.
+ */
+export const UNKNOWN_PERSON = UserId("U0");
+
 /** Parses untrusted input. Returns null if it is not a text of the id's shape. */
 export function parsed<Id>(make: (text: string) => Id, text: unknown): Id | null {
   if (typeof text !== "string") return null;

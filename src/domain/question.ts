@@ -43,11 +43,11 @@ const answeredBeforeChange = ({ approvals }: Pick<Run, "approvals">): readonly A
   approvals.flatMap(({ followUp }) => followUp?.answered ?? []);
 
 /** Returns whether this message answered a question about a request that has changed since. */
-export const wasAnswerBeforeChange = (run: Pick<Run, "approvals">, message: MessageTs): boolean =>
+export const isAnswerToChangedRequest = (run: Pick<Run, "approvals">, message: MessageTs): boolean =>
   answeredBeforeChange(run).some((answered) => answered.message === message);
 
 /** Returns whether the thread shows a question that had no answer when its request changed. */
-export function hasOutdatedQuestion(run: Pick<Run, "approvals" | "posts">): boolean {
+export function hasQuestionOfChangedRequest(run: Pick<Run, "approvals" | "posts">): boolean {
   const answered = new Set(answeredBeforeChange(run).map(({ id }) => questionSlot(id)));
   return Object.entries(run.posts).some(
     ([slot, post]) =>

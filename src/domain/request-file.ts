@@ -57,8 +57,8 @@ function* fieldSlices(fields: readonly Field[], remark: Field | null, as: Drawin
   for (const { name, text } of fields) {
     yield trusted(`\n${nameText(name, as)}:${text.includes("\n") ? "\n" : " "}`);
     if (as === "masked" && isSecretField(name, text)) {
-      const over = fieldMasks(name, text);
-      yield { text: withMasks(text, over), secrets: secretsUnder(text, over) };
+      const masks = fieldMasks(name, text);
+      yield { text: withMasks(text, masks), secrets: secretsUnder(text, masks) };
     } else yield* seenSlices(text, as);
   }
   if (remark !== null) yield trusted(`\n${remark.name}: ${remark.text}`);
@@ -74,9 +74,9 @@ function* seenSlices(text: string, as: Drawing): Generator<Slice> {
 /** Yields the text in slices, with its secrets masked. */
 export function* slices(text: string, as: Drawing): Generator<Slice> {
   for (let at = 0; at < text.length;) {
-    const { end, over } = nextSlice(text, at, as);
+    const { end, masks } = nextSlice(text, at, as);
     const part = text.slice(at, end);
-    const inPart = over.map(({ range: [from, to], own }): Mask => {
+    const inPart = masks.map(({ range: [from, to], own }): Mask => {
       return { range: [Math.max(from - at, 0), Math.min(to, end) - at], own };
     });
     yield { text: withMasks(part, inPart), secrets: secretsUnder(part, inPart) };
@@ -84,20 +84,20 @@ export function* slices(text: string, as: Drawing): Generator<Slice> {
   }
 }
 
-function nextSlice(text: string, at: number, as: Drawing): { end: number; over: readonly Mask[] } {
+function nextSlice(text: string, at: number, as: Drawing): { end: number; masks: readonly Mask[] } {
   const base = Math.max(0, at - CONTEXT_CHARS);
   const searched = Math.min(at + SLICE_CHARS + CONTEXT_CHARS, text.length);
-  const over = masksIn(text.slice(base, searched), as)
+  const masks = masksIn(text.slice(base, searched), as)
     .map(({ range: [from, to], own }): Mask => ({ range: [from + base, to + base], own }))
     .filter(({ range }) => range[1] > at);
-  if (searched === text.length) return { end: text.length, over };
-  const end = outside(over, text, spaceBefore(text, at + SLICE_CHARS));
-  const inSlice = over.filter(({ range }) => range[0] < end);
+  if (searched === text.length) return { end: text.length, masks };
+  const end = outside(masks, text, spaceBefore(text, at + SLICE_CHARS));
+  const inSlice = masks.filter(({ range }) => range[0] < end);
   const last = inSlice.at(-1);
-  if (last === undefined || last.range[1] < searched) return { end, over: inSlice };
+  if (last === undefined || last.range[1] < searched) return { end, masks: inSlice };
   // The last secret may continue after the text that was searched.
   const to = endOfSecret(text, last.range);
-  return { end: to, over: [...inSlice.slice(0, -1), { ...last, range: [last.range[0], to] }] };
+  return { end: to, masks: [...inSlice.slice(0, -1), { ...last, range: [last.range[0], to] }] };
 }
 
 function spaceBefore(text: string, place: number): number {

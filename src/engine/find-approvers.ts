@@ -5,6 +5,7 @@ import { lookUpKeyOf, ruleOf, rulesInDoubt } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
 import type { Approval } from "../domain/approval.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
+import { MAX_CALLED } from "../domain/call.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { Called } from "../domain/follow-up.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
@@ -119,11 +120,6 @@ async function isAble(
 
 // A call mentions the people who can still decide the request. They are looked up when the call is due.
 
-/**
- * A message mentions at most this many people. A larger user group is mentioned as a group, and the members of a larger channel are not.
- */
-const FEW = 20;
-
 /** Rejects with PortError if Slack does not answer. */
 export async function findPeople(
   run: Run,
@@ -154,11 +150,11 @@ export async function findPeople(
     return { type: "people-found", users: [call.first], groups: [], more: 0 };
   // When the time is over, the requester is mentioned as well.
   const all = call.says === "over" ? [...new Set([run.requester, ...users])] : users;
-  const shown = all.slice(0, FEW);
+  const shown = all.slice(0, MAX_CALLED);
   return {
     type: "people-found",
     users: shown,
-    groups: groups.slice(0, FEW),
+    groups: groups.slice(0, MAX_CALLED),
     more: all.length - shown.length,
   };
 }
@@ -207,6 +203,7 @@ async function namedBy(
   };
 }
 
+/** A user group that is too large for one message is mentioned as a group. The members of a channel that is too large are not mentioned. */
 async function expand(named: ListedPeople, people: PeopleLookup): Promise<CalledByRule> {
   if (named.alsoIn !== undefined)
     return { users: (await everyoneIn(named, people)).slice(0, MAX_ASKED), groups: [] };
@@ -214,9 +211,9 @@ async function expand(named: ListedPeople, people: PeopleLookup): Promise<Called
   const { membersOf } = people;
   const ofGroups = await Promise.all(groups.map((group) => membersOf(group, SHOWN_AGE_MS)));
   const ofChannels = await Promise.all(channels.map((channel) => membersOf(channel, SHOWN_AGE_MS)));
-  const few = [...ofGroups, ...ofChannels].filter((members) => members.length <= FEW);
+  const few = [...ofGroups, ...ofChannels].filter((members) => members.length <= MAX_CALLED);
   return {
     users: [...new Set([...users, ...few.flat()])],
-    groups: groups.filter((_, at) => (ofGroups[at]?.length ?? 0) > FEW),
+    groups: groups.filter((_, at) => (ofGroups[at]?.length ?? 0) > MAX_CALLED),
   };
 }

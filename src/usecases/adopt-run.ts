@@ -2,8 +2,7 @@
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
-import { type RunId, RunKey } from "../domain/ids.ts";
-import { UNKNOWN_PERSON } from "../domain/freeze.ts";
+import { type RunId, RunKey, UNKNOWN_PERSON } from "../domain/ids.ts";
 import { reasonToKeepWatching, stopWatching } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
 import { err, ok, type Result } from "../domain/result.ts";

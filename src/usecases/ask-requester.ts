@@ -4,13 +4,13 @@ import type { Approval } from "../domain/approval.ts";
 import {
   answer,
   ask,
-  hasOutdatedQuestion,
+  hasQuestionOfChangedRequest,
+  isAnswerToChangedRequest,
   openQuestions,
   questionSlot,
   questionsOf,
   refusalToAnswer,
   refusalToAsk,
-  wasAnswerBeforeChange,
 } from "../domain/question.ts";
 import type { Question } from "../domain/follow-up.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId, PersonId } from "../domain/ids.ts";
@@ -199,7 +199,7 @@ async function answerInThread(
   } as const;
   const run = (await deps.store.list(filter)).find((candidate) => isThread(candidate, team, thread));
   if (run === undefined) return null;
-  if (wasAnswerBeforeChange(run, ts)) return "answered-before-change";
+  if (isAnswerToChangedRequest(run, ts)) return "answered-before-change";
   const questionsWhere = (matches: (approval: Approval, question: Question) => boolean) =>
     run.approvals.flatMap((approval) =>
       questionsOf(approval).flatMap((question) =>
@@ -220,7 +220,7 @@ async function answerInThread(
   const [found] = candidates;
   // A request that changed has lost its questions. An answer to one of them must not become a task either.
   if (found === undefined) {
-    if (!hasOutdatedQuestion(run)) return null;
+    if (!hasQuestionOfChangedRequest(run)) return null;
     return refused(deps, { refusal: { type: "unknown" }, run }, { team, user }, { step: "answer" });
   }
   if (candidates.length > 1) return "several";

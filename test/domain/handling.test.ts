@@ -7,7 +7,7 @@ import { type Person, refusalToOpen } from "#src/domain/authorization.ts";
 import { claimOf } from "#src/domain/handling.ts";
 import { ageAt, extendedMs } from "#src/domain/follow-up.ts";
 import {
-  hasOutdatedQuestion,
+  hasQuestionOfChangedRequest,
   MAX_QUESTIONS,
   openQuestions,
   questionSlot,
@@ -99,5 +99,5 @@ test.for([
   ["refused", false],
 ] as const)("a question that the run no longer has is outdated if Slack may have it (%s)", ([type, is]) => {
   const posts = { [questionSlot(aNonce())]: { type } } as never;
-  expect(hasOutdatedQuestion({ ...withApprovals(aWatchedRun(), waiting()), posts })).toBe(is);
+  expect(hasQuestionOfChangedRequest({ ...withApprovals(aWatchedRun(), waiting()), posts })).toBe(is);
 });

@@ -39,17 +39,17 @@ const isIn = (voter: readonly GroupId[], { groups: of }: Part): boolean =>
   of.some((each) => voter.includes(each));
 
 /** Returns the largest number of voters that can have a place of their own, by trying everything. */
-function mostSeated(voters: readonly (readonly GroupId[])[], places: readonly (Part | null)[]): number {
+function mostAssigned(voters: readonly (readonly GroupId[])[], places: readonly (Part | null)[]): number {
   const [first, ...others] = voters;
   if (first === undefined) return 0;
-  const seated = places.flatMap((place, index) =>
-    place === null || isIn(first, place) ? [1 + mostSeated(others, places.toSpliced(index, 1))] : [],
+  const assigned = places.flatMap((place, index) =>
+    place === null || isIn(first, place) ? [1 + mostAssigned(others, places.toSpliced(index, 1))] : [],
   );
-  return Math.max(mostSeated(others, places), ...seated);
+  return Math.max(mostAssigned(others, places), ...assigned);
 }
 
 describe("an assignment of voters to parts", () => {
-  test("seats as many as possible, and never takes a place from an earlier voter", () => {
+  test("assigns as many as possible, and never takes a place from an earlier voter", () => {
     fc.assert(
       fc.property(fc.array(groups, { maxLength: 4 }), parts, fc.nat(1), (voters, wanted, free) => {
         const rule = { parts: wanted, needs: wanted.length + free };
@@ -59,7 +59,7 @@ describe("an assignment of voters to parts", () => {
           rule,
           isIn,
         );
-        expect(assigned).toHaveLength(mostSeated(voters, places));
+        expect(assigned).toHaveLength(mostAssigned(voters, places));
         expect(assigned.length < rule.needs || missing.length === 0).toBe(true);
         const fewer = assignParts(
           voters.slice(0, -1).map((each) => [...each]),

@@ -2,7 +2,8 @@
 
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { KeptEntry } from "../../../audit/entry.ts";
-import { type Freeze, UNKNOWN_PERSON } from "../../../domain/freeze.ts";
+import type { Freeze } from "../../../domain/freeze.ts";
+import { UNKNOWN_PERSON } from "../../../domain/ids.ts";
 import { isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { RUN_LIFT, RUN_STOP } from "../names.ts";

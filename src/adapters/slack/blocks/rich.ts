@@ -11,8 +11,7 @@ import type {
   RichTextSection,
   RichTextText,
 } from "@slack/types";
-import { UNKNOWN_PERSON } from "../../../domain/freeze.ts";
-import type { MessageTs, UserId } from "../../../domain/ids.ts";
+import { type MessageTs, UNKNOWN_PERSON, type UserId } from "../../../domain/ids.ts";
 import { shortened } from "../../../domain/text/excerpt.ts";
 import { groupDigits } from "../../../domain/text/secrets.ts";
 import { countedChars, pieces, visible } from "../../../domain/text/text.ts";

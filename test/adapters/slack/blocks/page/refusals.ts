@@ -5,8 +5,7 @@ import { commandRefusal, typedRunRefusal } from "#src/adapters/slack/blocks/comm
 import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
-import { UNKNOWN_PERSON } from "#src/domain/freeze.ts";
-import { GroupId } from "#src/domain/ids.ts";
+import { GroupId, UNKNOWN_PERSON } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import type { CommandRefusal } from "#src/domain/command-refusal.ts";
 import { aRequest, NOON } from "../../../../make/run.ts";
