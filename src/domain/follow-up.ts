@@ -85,6 +85,7 @@ export type Extension = { readonly by: UserId; readonly at: number; readonly byM
 
 /** A time in which the clock of the request stands still. Both times are monotonic. `until` is null while the cause lasts. */
 export type Pause = {
+  /** "stopped": Countersign was not running, or could not store anything. */
   readonly why: "slack" | "service" | "stopped" | "question";
   readonly from: number;
   readonly until: number | null;

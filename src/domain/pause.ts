@@ -20,7 +20,7 @@ const MAX_PAUSES = 200;
  * list it again, and one whose rule has no clock, because another rule may apply at another hour. Returns the same run if it has no such
  * request, or if the pause is already recorded.
  */
-export function pauseRun(run: Run, { why, from, until }: Pause & { readonly why: OutageCause }): Run {
+export function pauseClocks(run: Run, { why, from, until }: Pause & { readonly why: OutageCause }): Run {
   return changePauses(run, (pauses, approval) => {
     const { waitsSince, state } = approval;
     if (state.type === "decided" && isSettled(approval)) return pauses;
@@ -37,7 +37,7 @@ export function pauseRun(run: Run, { why, from, until }: Pause & { readonly why:
 }
 
 /** Ends the pauses of this cause. Returns the same run if there are none. */
-export function resumeRun(run: Run, why: OutageCause, until: number): Run {
+export function resumeClocks(run: Run, why: OutageCause, until: number): Run {
   return changePauses(run, (pauses) => {
     if (!pauses.some((pause) => isOpen(pause, why))) return pauses;
     return pauses.map((pause) =>

@@ -5,7 +5,7 @@
 // reached the store. The clocks are set back by the gap before an expiry or an escalation is recorded (run-engine.ts), before a click or a
 // form is judged, and at the start before any run is claimed. The time is written again only after that, so a crash in between is safe.
 
-import { type OutageCause, isPausedBy, pauseRun, resumeRun } from "../domain/pause.ts";
+import { type OutageCause, isPausedBy, pauseClocks, resumeClocks } from "../domain/pause.ts";
 import type { EventLog } from "../ports.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
 import { createBackgroundLoop, createDueWork } from "./background-work.ts";
@@ -86,7 +86,7 @@ async function makeUpForStop(deps: Deps): Promise<number> {
   const until = clock.monotonic();
   if (typeof from !== "number") return 0;
   if (until - from < GRACE_MS) return from;
-  await changeUnfinished(deps, (run) => pauseRun(run, { why: "stopped", from, until }));
+  await changeUnfinished(deps, (run) => pauseClocks(run, { why: "stopped", from, until }));
   log.info(
     { ms: until - from },
     "nothing ran or was stored for a while: the clocks of waiting requests stood still",
@@ -116,11 +116,11 @@ function createOutagePause(deps: Deps, why: OutageCause, lostSince: () => Lost |
     if (since === "unknown") return;
     if (since === null) {
       const until = deps.clock.monotonic();
-      await resuming.doIfDue(() => changeHeld(deps, "unfinished", (run) => resumeRun(run, why, until)));
+      await resuming.doIfDue(() => changeHeld(deps, "unfinished", (run) => resumeClocks(run, why, until)));
     } else if (deps.clock.monotonic() - since >= GRACE_MS) {
       resuming.ask();
       const only = pausedSince === since ? "pending" : "unfinished";
-      await changeHeld(deps, only, (run) => pauseRun(run, { why, from: since, until: null }));
+      await changeHeld(deps, only, (run) => pauseClocks(run, { why, from: since, until: null }));
       pausedSince = since;
     }
   }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { decide } from "#src/domain/decide.ts";
 import { ageAt } from "#src/domain/follow-up.ts";
 import { applyPolicy } from "#src/domain/applied-rule.ts";
-import { pauseRun, resumeRun } from "#src/domain/pause.ts";
+import { pauseClocks, resumeClocks } from "#src/domain/pause.ts";
 import { recheckAuthority } from "#src/domain/decision-delivery.ts";
 import { createBench, failure } from "../make/bot.ts";
 import { contextAt, listedRun } from "../make/history.ts";
@@ -17,7 +17,7 @@ const by = { team: TEAM, user: APPROVER, kind: "member", seesChannel: true } as 
 
 test("a pause that began before the approval ends with the outage", () => {
   const run = applyPolicy(listedRun("apr_1"), contextAt(0, policy));
-  const paused = pauseRun(run, { why: "service", from: NOON + 10 * MIN, until: null });
+  const paused = pauseClocks(run, { why: "service", from: NOON + 10 * MIN, until: null });
   const [approval] = paused.approvals;
   if (approval === undefined) throw new Error("no approval");
   const { id, version, request } = approval;
@@ -27,7 +27,7 @@ test("a pause that began before the approval ends with the outage", () => {
     contextAt(12 * MIN, policy),
   );
   if (!decided.ok) throw new Error(decided.error.type);
-  const resumed = resumeRun(decided.value, "service", NOON + 20 * MIN);
+  const resumed = resumeClocks(decided.value, "service", NOON + 20 * MIN);
   const check = recheckAuthority(resumed, id, [{ ...by, kind: "deactivated" }], contextAt(300 * MIN, policy));
   if (check.type !== "void") throw new Error(check.type);
   const again = check.run.approvals[0];
@@ -38,8 +38,8 @@ test("a pause that began before the approval ends with the outage", () => {
 
 test("an outage does not count either if the rule of that hour has no clock", () => {
   const clockless = applyPolicy(listedRun("apr_1"), contextAt(0, aPolicy({})));
-  const paused = resumeRun(
-    pauseRun(clockless, { why: "service", from: NOON, until: null }),
+  const paused = resumeClocks(
+    pauseClocks(clockless, { why: "service", from: NOON, until: null }),
     "service",
     NOON + 120 * MIN,
   );

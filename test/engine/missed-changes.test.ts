@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
-import { isPausedBy, pauseRun } from "#src/domain/pause.ts";
+import { isPausedBy, pauseClocks } from "#src/domain/pause.ts";
 import type { Run } from "#src/domain/run.ts";
 import type { Change } from "#src/engine/change-runs.ts";
 import { createPauseClocks } from "#src/engine/pause-clocks.ts";
@@ -106,7 +106,7 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
   bench.policy = aPolicy({ expiry: { afterMs: 60 * MIN, outcome: "deny" } });
   const { id } = await bench.withCard();
   const clock = createHandClock();
-  const paused = pauseRun(await bench.run(id), { why: "slack", from: clock.monotonic(), until: null });
+  const paused = pauseClocks(await bench.run(id), { why: "slack", from: clock.monotonic(), until: null });
   expect(isPausedBy(paused, "slack")).toBe(true);
   const held = { run: paused };
   let visits = 0;
