@@ -20,7 +20,7 @@ import { sql } from "kysely";
 import { newest } from "./append-audit.ts";
 import type { Database } from "./database.ts";
 import { type Engine, schemaState, schemaVersion } from "./schema.ts";
-import { lockFile, lockIfFree } from "./process-lock.ts";
+import { isFree, lockFile, lockIfFree } from "./process-lock.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import { isDenied, isFull, reasonOf, Unusable, unusable } from "./faults.ts";
 
@@ -46,7 +46,7 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
     if (there?.isFile() === false) throw new Error("it is a device or a pipe, not a file");
     if (isMissing(file)) {
       accessSync(there === undefined ? existingFolder(file) : file, constants.R_OK | constants.W_OK);
-      return { type: "missing", schema: 0, head: null, free: true, holder: null };
+      return { type: "missing", schema: 0, head: null, free: isFree(file), holder: lockHolder(file) };
     }
     refuseClosedFiles(file);
     const holder = lockHolder(file);

@@ -63,6 +63,13 @@ export function lockIfFree(database: string): ProcessLock | null {
   }
 }
 
+/** Returns whether no process has the database locked. */
+export function isFree(database: string): boolean {
+  const lock = lockIfFree(database);
+  lock?.release();
+  return lock !== null;
+}
+
 /**
  * For a reader that may not write to the lock file, for example on a read-only mount. A bot needs the file for itself alone, so a bot and a
  * shared lock keep each other out. Readers share it.

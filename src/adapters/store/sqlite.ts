@@ -201,6 +201,8 @@ const withNumbers = (row: object): object =>
 // Checks that the path still leads to the database file that we opened. The system keeps a deleted or replaced file until we close it, so
 // writes would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.
 
+export const FILE_GONE = "its file was deleted or replaced while Countersign was running";
+
 /** Throws a PortError if the path leads to another file. `applied` says whether the current work may have been stored. */
 type CheckSameFile = (applied: "no" | "maybe") => void;
 
@@ -212,14 +214,7 @@ function watchFile(file: string): CheckSameFile {
     logId ??= idOf(`${file}-wal`);
     const isLogOurs = logId === null || idOf(`${file}-wal`) === logId;
     if (isLogOurs && opened.every(({ path, id }) => idOf(path) === id)) return;
-    throw new PortError(
-      "the database failed: its file was deleted or replaced while Countersign was running",
-      {
-        applied,
-        retry: "later",
-        code: "store_gone",
-      },
-    );
+    throw new PortError(`the database failed: ${FILE_GONE}`, { applied, retry: "later", code: "store_gone" });
   };
 }
 

@@ -10,6 +10,7 @@ import {
 } from "../../adapters/store/examine-database.ts";
 import { examineServer } from "../../adapters/store/examine-server.ts";
 import { NEWEST_SCHEMA } from "../../adapters/store/schema.ts";
+import { FILE_GONE } from "../../adapters/store/sqlite.ts";
 import { shown } from "../../adapters/store/database-copy.ts";
 import type { Config } from "../../config.ts";
 import type { RunningBot } from "./check-port.ts";
@@ -41,7 +42,9 @@ const TODOS: readonly (readonly [RegExp, string])[] = [
 const OWN_KEY = "Put the right file there, readable and writable by this user.";
 const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor and npm run audit do.";
 const LOST =
-  "Restore a backup, or check DATABASE_URL: the next start would create an empty database. If you want an empty database, move the key file to another folder.";
+  "If a bot that used it still runs, do not stop it. Put the database or a backup back, or correct DATABASE_URL; until then, a start is refused. If you want an empty database, move the key file to another folder.";
+const SAVE_FIRST =
+  "Do not stop the bot: as long as it runs, the system keeps the file. docs/operate.md says under CountersignStoreFailing how to put it back.";
 const IF_LOCKED =
   "If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, leave it running: check its log, and set HOST and PORT as it has them. If it is no bot, stop that process.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
@@ -60,6 +63,7 @@ function unusable(error: unknown, defaultTodo: string): Finding {
 
 async function checkFile(path: string, key: string | null, bot: RunningBot | null): Promise<Finding[]> {
   try {
+    if (bot !== null && hasLostFile(bot)) return [lostFile(path, `the bot at ${bot.url}`), checkDisk(path)];
     const state = await examineDatabase(path);
     return [fileFinding(path, state, bot), ...checkKey(state, key, path), checkDisk(path)];
   } catch (error) {
@@ -89,7 +93,15 @@ function toOpen(path: string, found: Stats): string {
     : `If this is that user, give it the file: chown ${me} ${path}`;
 }
 
+const hasLostFile = ({ troubles }: RunningBot): boolean => troubles.some((each) => each.includes(FILE_GONE));
+
+/** A start finds nothing, or another file, so the advice must not lead to a restart. */
+const lostFile = (path: string, who: string): Finding =>
+  bad(DATABASE, `the file that ${who} has open as its database is gone from ${path}`, SAVE_FIRST);
+
 function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null): Finding {
+  const who = state.holder === null ? "another process" : `process ${state.holder}`;
+  if (!state.free && !existsSync(path)) return lostFile(path, who);
   if (bot !== null && state.free) {
     const says = `another Countersign runs at ${bot.url}, and it does not use ${path}`;
     return bad(
@@ -99,7 +111,6 @@ function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null)
     );
   }
   if (!state.free && bot === null) {
-    const who = state.holder === null ? "another process" : `process ${state.holder}`;
     const says = `${path} is locked by ${who}, and no bot answers at HOST and PORT${nextStart(state)}`;
     return bad(DATABASE, says, IF_LOCKED);
   }
