@@ -73,6 +73,19 @@ test.each([
   rmSync(`${folder}-moved`, { recursive: true, force: true });
 });
 
+test("a bot whose lock file was deleted is to be restarted, because its database is in place", async () => {
+  await withBot(async ({ url }) => {
+    rmSync(`${database}.lock`);
+    await unready(url);
+    const told = await toldAboutDatabase();
+    expect(told).toContain(
+      `the bot at ${url} records nothing, because its lock file ${database}.lock was deleted`,
+    );
+    expect(told).toContain("Restart the bot");
+  });
+  expect((await diagnose(world.env)).code).toBe(0);
+});
+
 test("a process that answers no one, and whose database was deleted, is not to be stopped", async () => {
   const other = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${database}`]);
   await once(other.stdout, "data");

@@ -201,20 +201,26 @@ const withNumbers = (row: object): object =>
 // Checks that the path still leads to the database file that we opened. The system keeps a deleted or replaced file until we close it, so
 // writes would succeed and then be lost. Each transaction therefore checks that the next start will find the file that it writes to.
 
+/** What is open is the only copy, and the system deletes it when the process ends. */
 export const FILE_GONE = "its file was deleted or replaced while Countersign was running";
+/** The database is in place. */
+export const LOCK_GONE =
+  "its lock file was deleted or replaced while Countersign was running; restart Countersign";
 
 /** Throws a PortError if the path leads to another file. `applied` says whether the current work may have been stored. */
 type CheckSameFile = (applied: "no" | "maybe") => void;
 
 function watchFile(file: string): CheckSameFile {
-  const opened = [file, lockFile(file)].map((path) => ({ path, id: idOf(path) }));
+  const [id, lockId] = [idOf(file), idOf(lockFile(file))];
   let logId: string | null = null;
   return (applied) => {
     // SQLite creates the log with the first write, and keeps it while the database is open.
     logId ??= idOf(`${file}-wal`);
     const isLogOurs = logId === null || idOf(`${file}-wal`) === logId;
-    if (isLogOurs && opened.every(({ path, id }) => idOf(path) === id)) return;
-    throw new PortError(`the database failed: ${FILE_GONE}`, { applied, retry: "later", code: "store_gone" });
+    const isFileOurs = isLogOurs && idOf(file) === id;
+    if (isFileOurs && idOf(lockFile(file)) === lockId) return;
+    const words = isFileOurs ? LOCK_GONE : FILE_GONE;
+    throw new PortError(`the database failed: ${words}`, { applied, retry: "later", code: "store_gone" });
   };
 }
 

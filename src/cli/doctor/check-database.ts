@@ -9,8 +9,9 @@ import {
   existingFolder,
 } from "../../adapters/store/examine-database.ts";
 import { examineServer } from "../../adapters/store/examine-server.ts";
+import { lockFile } from "../../adapters/store/process-lock.ts";
 import { NEWEST_SCHEMA } from "../../adapters/store/schema.ts";
-import { FILE_GONE } from "../../adapters/store/sqlite.ts";
+import { FILE_GONE, LOCK_GONE } from "../../adapters/store/sqlite.ts";
 import { shown } from "../../adapters/store/database-copy.ts";
 import type { Config } from "../../config.ts";
 import type { RunningBot } from "./check-port.ts";
@@ -45,6 +46,7 @@ const LOST =
   "If a bot that used it still runs, do not stop it. Put the database or a backup back, or correct DATABASE_URL; until then, a start is refused. If you want an empty database, move the key file to another folder.";
 const SAVE_FIRST =
   "Do not stop the bot: as long as it runs, the system keeps the file. docs/operate.md says under CountersignStoreFailing how to put it back.";
+const RESTART = "Restart the bot: the database is in place, and a start makes the lock file again.";
 const IF_LOCKED =
   "If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, leave it running: check its log, and set HOST and PORT as it has them. If it is no bot, stop that process.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
@@ -63,7 +65,8 @@ function unusable(error: unknown, defaultTodo: string): Finding {
 
 async function checkFile(path: string, key: string | null, bot: RunningBot | null): Promise<Finding[]> {
   try {
-    if (bot !== null && hasLostFile(bot)) return [lostFile(path, `the bot at ${bot.url}`), checkDisk(path)];
+    const lost = bot === null ? null : lostFinding(path, bot);
+    if (lost !== null) return [lost, checkDisk(path)];
     const state = await examineDatabase(path);
     return [fileFinding(path, state, bot), ...checkKey(state, key, path), checkDisk(path)];
   } catch (error) {
@@ -93,7 +96,14 @@ function toOpen(path: string, found: Stats): string {
     : `If this is that user, give it the file: chown ${me} ${path}`;
 }
 
-const hasLostFile = ({ troubles }: RunningBot): boolean => troubles.some((each) => each.includes(FILE_GONE));
+/** Returns null unless the bot reports that a file which it has open is gone from its place. */
+function lostFinding(path: string, { url, troubles }: RunningBot): Finding | null {
+  const reports = (words: string): boolean => troubles.some((each) => each.includes(words));
+  if (reports(FILE_GONE)) return lostFile(path, `the bot at ${url}`);
+  if (!reports(LOCK_GONE)) return null;
+  const says = `the bot at ${url} records nothing, because its lock file ${lockFile(path)} was deleted or replaced`;
+  return bad(DATABASE, says, RESTART);
+}
 
 /** A start finds nothing, or another file, so the advice must not lead to a restart. */
 const lostFile = (path: string, who: string): Finding =>

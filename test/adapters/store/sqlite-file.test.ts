@@ -232,7 +232,18 @@ describe("while the store is open, a file that is", () => {
     await store.ping();
     change[how]?.();
     await expect(store.insert(aRun(), {})).rejects.toMatchObject(gone);
-    await expect(store.ping()).rejects.toThrow("its file was deleted or replaced");
+    const which = how === "robbed of its lock" ? "its lock file" : "its file";
+    await expect(store.ping()).rejects.toThrow(`${which} was deleted or replaced`);
+  });
+
+  test("robbed of its lock has everything for the next start, which makes a lock again", async () => {
+    const [store, run] = [await open(), aRun()];
+    await store.insert(run, {});
+    rmSync(`${file}.lock`);
+    await store.close();
+    const next = await open();
+    expect(await next.load(run.key)).toMatchObject({ run });
+    expect(await next.insert(aRun(), {})).toBe("stored");
   });
 
   test("moved away and back accepts writes again", async () => {
