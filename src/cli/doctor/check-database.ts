@@ -48,7 +48,7 @@ const SAVE_FIRST =
   "Do not stop the bot: as long as it runs, the system keeps the file. docs/operate.md says under CountersignStoreFailing how to put it back.";
 const RESTART = "Restart the bot: the database is in place, and a start makes the lock file again.";
 const IF_LOCKED =
-  "If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, leave it running: check its log, and set HOST and PORT as it has them. If it is no bot, stop that process.";
+  "If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, look at its log, and set HOST and PORT as it has them. If they are the same and the log has been silent for two minutes, the bot is stuck: restart it, unless it is starting after an upgrade, which may take half an hour. If it is no bot, stop that process.";
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
 const NOTHING_YET = "Countersign has written nothing to it yet";
 const AS_THE_BOT = "Run the doctor as the bot's user.";

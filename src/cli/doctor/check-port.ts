@@ -19,7 +19,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const TAKEN = "another program uses this port, or a bot that does not answer";
 const OTHER_PORT =
-  "If that is the bot, leave it running: its log says what it waits for. If it is another program, stop that one, or set PORT to another number.";
+  "If that is the bot, look at its log. If the log has been silent for two minutes, the bot is stuck: restart it. If it is another program, stop that one, or set PORT to another number.";
 const OTHER_HOST =
   "Set HOST to an address of this machine, such as 127.0.0.1, or to 0.0.0.0 for all its addresses.";
 const HIGH_PORT = "Set PORT to a number above 1023.";
