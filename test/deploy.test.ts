@@ -149,6 +149,12 @@ describe("compose.yaml", () => {
     expect(bot.tmpfs).toEqual(["/tmp"]);
   });
 
+  test("has the service, the user and the database that the page about back-ups dumps", () => {
+    const { POSTGRES_USER: user, POSTGRES_DB: name } = postgres.environment;
+    const dump = `docker compose exec -T postgres pg_dump --username=${user} --format=custom --no-owner ${name} >`;
+    expect(read("docs/backup.md")).toContain(dump);
+  });
+
   test("contains no secret, and every volume is declared", () => {
     const secrets = [bot, postgres]
       .flatMap(({ environment }) => Object.entries(environment))

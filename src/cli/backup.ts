@@ -23,7 +23,8 @@ const PG_DUMP = `This command copies SQLite only, and DATABASE_URL names Postgre
   pg_dump --format=custom --no-owner --file=countersign.dump "$DATABASE_URL"
 To restore the dump into an empty database:
   pg_restore --exit-on-error --single-transaction --no-owner --dbname="$DATABASE_URL" countersign.dump
-docs/backup.md explains both.`;
+If DATABASE_URL has sslmode=verify-full without sslrootcert, these programs need &sslrootcert=FILE, with the authority's certificate, or
+&sslrootcert=system (PostgreSQL 16 or newer). docs/backup.md explains this, and has the commands for Compose and Kubernetes.`;
 
 const MEBIBYTE = 2 ** 20;
 

@@ -328,6 +328,7 @@ describe("no copy is left, and the exit code says why, if", () => {
     });
     expect(code).toBe(2);
     expect(err).toContain("pg_dump --format=custom");
+    expect(err).toContain("&sslrootcert=");
     expect(err).not.toContain("secret");
   });
 
