@@ -10,7 +10,7 @@
 import type { Approval } from "./approval.ts";
 import { brakeRenderKey } from "./brake.ts";
 import { isFresh, mayBePosted, type PostedMessage } from "./posted-message.ts";
-import { cardSlot, listingSlot, type Run, type Slot } from "./run.ts";
+import { cardSlot, listingSlot, requestSlot, type Run, type Slot } from "./run.ts";
 import { approvalMarks, riskRank } from "./text/card-layout.ts";
 import { needsFile } from "./text/request-text.ts";
 
@@ -149,9 +149,11 @@ function mayShowLine(post: PostedMessage | undefined, id: Approval["id"]): boole
   return post.type !== "up" || post.shows === "" || post.shows.includes(`[${JSON.stringify(id)},`);
 }
 
-/** Returns whether the approval's own card is posted, or a listing that shows its line. */
-export function isShown({ posts }: Run, { id, listing }: Approval): boolean {
-  if (posts[cardSlot(id)]?.type === "up") return true;
+/** Returns whether Slack shows the approval with buttons: on its card, which first needs the request's file, or as a line of a listing. */
+export function isShown({ posts, uploads }: Run, approval: Approval): boolean {
+  const { id, listing, request } = approval;
+  if (posts[cardSlot(id)]?.type === "up")
+    return !needsFile(request) || uploads[requestSlot(approval)]?.type === "up";
   const post = listing === undefined ? undefined : posts[listingSlot(listing.page)];
   return post?.type === "up" && mayShowLine(post, id);
 }

@@ -57,7 +57,7 @@ type Tracked = {
   pending: ReadonlyMap<ApprovalId, number>;
   /** The number of pending requests that have had their last reminder. */
   reminded: number;
-  /** The pending requests that Slack does not show. */
+  /** The pending requests that Slack does not show with buttons. */
   unshown: ReadonlySet<ApprovalId>;
   /** The pending requests that Slack has ever shown. A message that was deleted and posted again is not measured again. */
   everShown: ReadonlySet<ApprovalId>;

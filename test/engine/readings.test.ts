@@ -5,8 +5,8 @@ import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { ApprovalId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Plan } from "#src/domain/reconcile.ts";
-import type { PostedMessage } from "#src/domain/posted-message.ts";
-import { cardSlot, listingSlot, type Run, type Slot } from "#src/domain/run.ts";
+import type { PostedMessage, Upload } from "#src/domain/posted-message.ts";
+import { cardSlot, listingSlot, requestSlot, type Run, type Slot } from "#src/domain/run.ts";
 import { applyListing, listingRenderKey, MAX_CARDS } from "#src/domain/listing.ts";
 import { createRunFigures } from "#src/engine/readings.ts";
 import type { Readings } from "#src/ports/monitoring.ts";
@@ -119,6 +119,24 @@ test("the oldest request without a card is as old as it waits, until Slack shows
   expect(figures().pending.oldestUnshownMs).toBe(before + 300_000);
   plan(withPost(run, slot, upAs("")));
   expect(figures().pending).toMatchObject({ count: 1, oldestUnshownMs: 0 });
+});
+
+test("a request that needs a file counts as shown once its file is in the thread, because only then its card has buttons", async () => {
+  const { figures, plan, clock, shown } = aCount();
+  const listed = listedRun("apr_1");
+  const approval = only(listed);
+  const long = { ...approval, request: { ...approval.request, chars: 1_000_000 } };
+  const run = withPost({ ...listed, approvals: [long] }, cardSlot(long.id), upAs(""));
+  const withFile = (upload: Upload): Run => ({ ...run, uploads: { [requestSlot(long)]: upload } });
+  plan(run);
+  const before = figures().pending.oldestMs;
+  await clock.pass(300_000);
+  plan(withFile({ type: "refused", words: "blocked", retryAt: 0 }));
+  expect(figures().pending.oldestUnshownMs).toBe(before + 300_000);
+  expect(shown).toEqual([]);
+  plan(withFile({ type: "up", file: "F1" }));
+  expect(figures().pending).toMatchObject({ count: 1, oldestUnshownMs: 0 });
+  expect(shown).toEqual([(before + 300_000) / 1_000]);
 });
 
 test("a request on a listing counts as shown while Slack shows its line, and each delay is measured once", async () => {

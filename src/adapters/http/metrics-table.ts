@@ -80,7 +80,7 @@ export const METRICS = [
     type: "gauge",
     labels: [],
     starts: UNTIL_READ,
-    help: "Age of the oldest request that waits and has no card, nor a line in a list of many, in Slack. 0 if there is none.",
+    help: "Age of the oldest request that waits and that Slack does not show with buttons, on a card or in a list of many. 0 if there is none.",
   },
   {
     name: "approvals_past_reminders",
