@@ -59,6 +59,20 @@ test("the index of docs/ names every page", () => {
   expect(unnamed).toEqual([]);
 });
 
+test("the page for operators names each code of ours with which a decision waits", () => {
+  const [, section = ""] = /### CountersignDecisionUnsent\n(.*?)\n### /s.exec(read("docs/operate.md")) ?? [];
+  const sources = [
+    "engine/check-before-sending",
+    "engine/effect-executor",
+    "adapters/policy-file/policy-holder",
+  ];
+  const codes = sources.flatMap((name) =>
+    [...read(`src/${name}.ts`).matchAll(/\bcode: "(\w+)"/g)].map(([, code = ""]) => code),
+  );
+  expect(codes.length).toBeGreaterThan(6);
+  expect(codes.filter((code) => !section.includes(`\`${code}\``))).toEqual([]);
+});
+
 test("AGENTS.md is at most two pages long", () => {
   expect(read("AGENTS.md").split(/\s+/).length).toBeLessThanOrEqual(1_200);
 });
