@@ -68,6 +68,11 @@ const UNTRUSTED: Fault = {
   words: "the server's certificate is not for this host, or not from the authority in sslrootcert",
 };
 
+const untimely = (what: string): Fault => ({
+  code: "store_untrusted",
+  words: `the server's certificate, or its authority's, ${what} (or this machine's clock is wrong)`,
+});
+
 /** Error codes of Node's sockets and TLS. */
 const NETWORK_FAULTS = new Map<string, Fault>([
   ...[
@@ -87,8 +92,9 @@ const NETWORK_FAULTS = new Map<string, Fault>([
     "DEPTH_ZERO_SELF_SIGNED_CERT",
     "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
     "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-    "CERT_HAS_EXPIRED",
   ].map((code) => [code, UNTRUSTED] as const),
+  ["CERT_HAS_EXPIRED", untimely("has expired")],
+  ["CERT_NOT_YET_VALID", untimely("is not valid yet")],
 ]);
 
 /** The driver's own messages, without a code, for broken connections and for servers without TLS. */

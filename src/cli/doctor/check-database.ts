@@ -38,6 +38,7 @@ const TODOS: readonly (readonly [RegExp, string])[] = [
   [/not a database|damaged/, "Keep the file, restore a backup, and check the disk."],
   [/full/, "Free space on that disk."],
   [/belongs to user/, "Run the doctor and the bot as the same user, or give that user the files."],
+  [/clock is wrong/, "Renew that certificate, or correct the clock."],
   [/server cannot be reached/, "Check DATABASE_URL, and that the server is up."],
 ];
 const OWN_KEY = "Put the right file there, readable and writable by this user.";
