@@ -131,7 +131,10 @@ export function listsNone({ status, pending, unreadable }: Snapshot): boolean {
   return status === "awaiting_approval" && (pending ?? []).length === 0 && unreadable.length === 0;
 }
 
-/** Returns why none of the run's approvals can be shown. Returns the same object while the reason is the same. */
+/**
+ * Returns why none of the run's approvals can be shown. Returns the same object while the reason is the same. Another reason does not begin
+ * the time anew.
+ */
 export function allUnreadable(
   before: Unreadable | null,
   what: "answer" | "list",
@@ -139,7 +142,7 @@ export function allUnreadable(
   now: number,
 ): Unreadable {
   const next: Unreadable = {
-    since: now,
+    since: before?.what === what ? before.since : now,
     what,
     count: 1,
     items: [{ ids: [], code, why, source: "", hidden: 0 }],

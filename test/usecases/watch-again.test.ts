@@ -37,7 +37,7 @@ test("a missing run that is unwatched and watched again is still missing", async
   const again = await bench.flow.adoptRun.adopt(BY, id);
   expect(again).toMatchObject({ ok: true, value: { watch: { type: "missing", absence: null } } });
   expect(await says(bench, id, MISSING)).toMatch(/no longer knows this run/);
-  expect(await says(bench, id, OPENING)).toMatch(/^The service no longer knows it/);
+  expect(await says(bench, id, OPENING)).toMatch(/^The service no longer knows this run/);
 });
 
 test("a missing run that is watched again is known again once the service says so", async () => {

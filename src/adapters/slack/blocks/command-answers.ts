@@ -18,7 +18,6 @@ import {
   line,
   type Message,
   MESSAGE_CHARS,
-  moment,
   person,
   plural,
   quote,
@@ -26,7 +25,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { isOngoing, type RunStatus, runStatus, whyLines } from "./run-status.ts";
+import { type RunStatus, runStatus, statusElements, whyLines } from "./run-status.ts";
 import { unreadableTitle } from "./run-thread.ts";
 
 /** The most pending approvals that a row of a list names. */
@@ -120,14 +119,11 @@ export function runRow(
   size: "whole" | "short" = "whole",
 ): Block {
   const status = listedStatus(run);
-  const { icon, text, since } = status;
   const id = runId(run);
   const thread = link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: linkWords }];
   const head = line(
-    span(`${icon} ${text}`, { bold: true }),
-    span(isOngoing(run) ? " since " : " "),
-    moment(since),
-    span(run.origin === "started" ? ", asked by " : ", watched by "),
+    ...statusElements(run, status),
+    span(run.origin === "started" ? " · asked by " : " · watched by "),
     person(run.requester),
     ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
     ...thread,
@@ -159,12 +155,12 @@ function requestLines(run: Run, size: "whole" | "short"): RichTextSection[] {
 }
 
 /** Returns the run's state as in its thread, or that its requests are decided, while the service still says that it waits for them. */
-function listedStatus(run: Run): Pick<RunStatus, "icon" | "text" | "why"> & { readonly since: number } {
+function listedStatus(run: Run): Omit<RunStatus, "name"> {
   const status = runStatus(run);
   const decidedAt = run.approvals.filter(isUndelivered).map(({ state }) => state.decision.at);
   const waits = run.approvals.some(isUndecided) || decidedAt.length === 0;
   return status.name !== "awaiting-approval" || waits
-    ? { ...status, since: run.seen?.since ?? run.askedAt }
+    ? status
     : { icon: "🟠", text: "Decided, not confirmed yet", since: Math.min(...decidedAt) };
 }
 

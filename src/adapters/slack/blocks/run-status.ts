@@ -1,8 +1,8 @@
-import type { RichTextSection } from "@slack/types";
+import type { RichTextElement, RichTextSection } from "@slack/types";
 import { isMissing, type Run, unreadableNow } from "../../../domain/run.ts";
 import { denials, WHY_CHARS } from "../../../domain/render-key.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { line, untrustedSpan } from "./rich.ts";
+import { line, moment, span, untrustedSpan } from "./rich.ts";
 
 export type RunStatusName =
   | "starting"
@@ -24,15 +24,37 @@ export type RunStatusName =
   | "working";
 
 /** `why`: the reason why the run has not started yet, in the words of the adapter or the service. */
-export type RunStatus = {
+type StatusWords = {
   readonly name: RunStatusName;
   readonly icon: string;
   readonly text: string;
   readonly why?: string;
 };
 
+/** `since`: the beginning of the state, or the end of the run (wall time). Null if we keep no wall time of it. */
+export type RunStatus = StatusWords & { readonly since: number | null };
+
 /** A run's state in a few words. They are the same in its thread, in lists and in answers, except while a decision is being delivered. */
 export function runStatus(run: Run): RunStatus {
+  const words = statusWords(run);
+  return { ...words, since: sinceOf(run, words.name) };
+}
+
+function sinceOf({ seen, askedAt, unreadable }: Run, name: RunStatusName): number | null {
+  switch (name) {
+    case "missing":
+    case "given-up":
+    case "dropped":
+    case "tampered":
+      return null;
+    case "unusable":
+      return unreadable?.since ?? null;
+    default:
+      return seen?.since ?? askedAt;
+  }
+}
+
+function statusWords(run: Run): StatusWords {
   switch (run.creation.type) {
     case "planned":
       return run.creation.why === ""
@@ -56,9 +78,14 @@ export function runStatus(run: Run): RunStatus {
   }
 }
 
-/** Whether the status continues, so that it is shown with "since" and a time. The end of a run has only a time. */
-export function isOngoing({ seen, creation }: Run): boolean {
-  return (seen?.ended ?? null) === null && creation.type !== "refused";
+/** The status with its time, if there is one. A status that continues has "since" before the time. */
+export function statusElements(
+  { seen, creation }: Run,
+  { icon, text, since }: Pick<RunStatus, "icon" | "text" | "since">,
+): RichTextElement[] {
+  const words = span(`${icon} ${text}`, { bold: true });
+  const isOngoing = (seen?.ended ?? null) === null && creation.type !== "refused";
+  return since === null ? [words] : [words, span(isOngoing ? " since " : " "), moment(since)];
 }
 
 /**
@@ -78,18 +105,22 @@ export function successWords(run: Run): {
   return { icon: "⛔", word: "Finished", denied: `; ${words}` };
 }
 
-function watchedStatus(run: Run): RunStatus {
+function watchedStatus(run: Run): StatusWords {
   switch (run.watch.type) {
     case "missing":
       return isMissing(run)
-        ? { name: "missing", icon: "❓", text: "The service no longer knows it" }
+        ? { name: "missing", icon: "❓", text: "The service no longer knows this run" }
         : statusAtService(run);
     case "given-up":
-      return { name: "given-up", icon: "❓", text: "Given up: the service no longer knows it" };
+      return { name: "given-up", icon: "❓", text: "Given up: the service no longer knows this run" };
     case "dropped":
       return { name: "dropped", icon: "⚪", text: "No longer watched" };
     case "tampered":
-      return { name: "tampered", icon: "🚨", text: "Stopped: its record was changed outside Countersign" };
+      return {
+        name: "tampered",
+        icon: "🚨",
+        text: "Stopped: this run's record was changed outside Countersign",
+      };
     case "on":
     case "over":
       return unreadableNow(run)?.what === "answer"
@@ -98,7 +129,7 @@ function watchedStatus(run: Run): RunStatus {
   }
 }
 
-function statusAtService(run: Run): RunStatus {
+function statusAtService(run: Run): StatusWords {
   const status = run.seen?.status;
   switch (status) {
     case undefined:

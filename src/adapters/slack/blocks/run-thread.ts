@@ -50,7 +50,7 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 import { outcome } from "./run-outcome.ts";
-import { isOngoing, runStatus, whyLines } from "./run-status.ts";
+import { runStatus, statusElements, whyLines } from "./run-status.ts";
 import { listingMessage, stormNotice } from "./storm-messages.ts";
 
 const TASK_IN_OPENING_CHARS = 2_500;
@@ -73,19 +73,16 @@ function threadMessage(run: Run, slot: string, deployment: Deployment, links: Li
 
 function opening(run: Run, deployment: Deployment): Message {
   const status = runStatus(run);
-  const { name, icon, text } = status;
+  const { name, text } = status;
   const id = runId(run);
   const task = run.input === "" ? [] : [quote(untrustedSpan(run.input, TASK_IN_OPENING_CHARS))];
   const verb =
     run.origin === "started" ? " asked for a run:" : " is watching a run that was started elsewhere:";
-  const since = run.seen?.since ?? run.askedAt;
   const blocks: Block[] = [
     rich(line(person(run.requester), span(verb)), ...task),
     rich(
       line(
-        span(`${icon} ${text}`, { bold: true }),
-        span(isOngoing(run) ? " since " : " "),
-        moment(since),
+        ...statusElements(run, status),
         ...(id === null ? [] : [span(" · "), runIdElement(id, deployment)]),
       ),
       ...whyLines(status),

@@ -319,6 +319,33 @@ test("a start that is retried says why below its status, and a running run is ju
   expect(printedMessage(messageIn(running, OPENING))).toContain("🔵 Running** since");
 });
 
+describe("the status of a run", () => {
+  const seen = { status: "running", since: NOON, ended: null, lists: true, askedAt: NOON };
+  const shown = (facts: Partial<Run>): readonly string[] => {
+    const of = { ...run, seen, ...facts };
+    return [messageIn(of, OPENING), oneRun({ run: of, link: null })].map(printedMessage);
+  };
+
+  test.for<[string, Run["watch"]]>([
+    ["❓ The service no longer knows this run", { type: "missing", since: NOON, absence: null }],
+    ["❓ Given up: the service no longer knows this run", { type: "given-up", at: NOON }],
+    ["⚪ No longer watched", { type: "dropped", at: NOON, by: APPROVER }],
+    ["🚨 Stopped: this run's record was changed outside Countersign", { type: "tampered", at: NOON }],
+  ])("has no time if only the time of an earlier one is known: %s", ([words, watch]) => {
+    for (const text of shown({ watch })) {
+      expect(text).toContain(`**${words}** · `);
+      expect(text).not.toContain("{2026");
+    }
+  });
+
+  test("says since when the service's answers cannot be used, also once they fail for another reason", () => {
+    const first = allUnreadable(null, "answer", { code: "garbled", why: "it is not JSON" }, NOON + 60_000);
+    const other = allUnreadable(first, "answer", { code: "garbled", why: "it is empty" }, NOON + 120_000);
+    for (const text of [first, other].flatMap((unreadable) => shown({ unreadable })))
+      expect(text).toContain("cannot be used** since {2026-11-20 12:01:00 UTC}");
+  });
+});
+
 describe("the end of a run", () => {
   const verdictOf = (verdict: "approve" | "deny", delivery: Delivery, id: string): Approval => {
     const by = { team: TEAM, user: APPROVER };
