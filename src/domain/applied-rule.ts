@@ -108,7 +108,7 @@ export function ruleTurnsAt({ state, appliedRule }: Approval): number | null {
   return state.type === "pending" ? (appliedRule.until ?? null) : null;
 }
 
-// The deadline that the rule sets.
+// The deadline that the rule sets, and what happens then.
 
 /**
  * Returns when the approval expires (wall time, for people). Returns null if it does not expire, is no longer pending, or its clock stands
@@ -128,6 +128,21 @@ export function endsAt(approval: Approval): number | null {
 /** Returns when the approval expires under this rule (monotonic). Returns null if it does not, or if its clock stands still. */
 export function endsUnder(approval: Approval, { expiry }: Pick<Rule, "expiry">): number | null {
   return expiry === null ? null : momentOfAge(approval, expiry.afterMs + extendedMs(approval));
+}
+
+/** Returns what happens at the deadline. Returns null if the rule sets none. */
+export function outcomeAtDeadline(approval: Approval): NonNullable<Rule["expiry"]>["outcome"] | null {
+  const { expiry } = approval.appliedRule.rule;
+  if (expiry === null) return null;
+  return wasDenialRefused(approval) ? "nothing" : expiry.outcome;
+}
+
+/** Returns whether the service has refused a denial of this request that no person gave. Such a denial is not sent again. */
+export function wasDenialRefused({ past, request }: Approval): boolean {
+  return past.some(
+    ({ decision, cause }) =>
+      cause === "refused" && decision.by === null && decision.digest === request.digest,
+  );
 }
 
 // How many people can approve a request, according to Slack. If there are too few, Countersign says so at once. authorization.ts says who

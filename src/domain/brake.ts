@@ -3,7 +3,7 @@
 //
 // `applyBrake` is called for a run at every save, and again right before an effect begins.
 
-import { ruleOf, rulesInDoubt } from "./applied-rule.ts";
+import { ruleOf, rulesInDoubt, wasDenialRefused } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
@@ -70,14 +70,6 @@ function denyPending(run: Run, ctx: Context): Run {
     };
     return withPolicyDenial(approval, denial, "stopped");
   });
-}
-
-/** Returns whether the service has refused a denial of this request that no person gave. */
-export function wasDenialRefused({ past, request }: Approval): boolean {
-  return past.some(
-    ({ decision, cause }) =>
-      cause === "refused" && decision.by === null && decision.digest === request.digest,
-  );
 }
 
 /**

@@ -1,7 +1,7 @@
 // Calls: messages that call people to a request that waits. A call is a reminder, the last reminder before the expiry, a stage of the
 // escalation, or the expiry. Each is posted once, as a reply in the run's thread or, for a stage, in a channel that the policy names.
 
-import { deadlineOf } from "./applied-rule.ts";
+import { deadlineOf, outcomeAtDeadline } from "./applied-rule.ts";
 import { type Approval, isInForce, type Verdict } from "./approval.ts";
 import type { Call, Called, Gathered, GatheredCall } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, RunKey } from "./ids.ts";
@@ -124,7 +124,7 @@ export function callRenderKey(run: Pick<Run, "posts">, { approval, call }: CallI
 /** What a call says of the end of its request. */
 function endRenderKey({ says }: Call, fate: Fate, approval: Approval): string {
   if (says === "over") return ` ${fate}`;
-  return says === "last" ? ` ends ${deadlineOf(approval)} ${approval.appliedRule.rule.expiry?.outcome}` : "";
+  return says === "last" ? ` ends ${deadlineOf(approval)} ${outcomeAtDeadline(approval)}` : "";
 }
 
 // Several calls of a channel at the same time become one message there. A run of the channel carries it, as with the notice of a storm, so

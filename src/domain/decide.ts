@@ -1,6 +1,14 @@
 // What a submitted decision, an undo or an expiry does to an approval. authorization.ts says whether a person may decide.
 
-import { endsAt, judgingRules, partMemberships, ruleOf, ruleRefOf, wasInPart } from "./applied-rule.ts";
+import {
+  endsAt,
+  judgingRules,
+  outcomeAtDeadline,
+  partMemberships,
+  ruleOf,
+  ruleRefOf,
+  wasInPart,
+} from "./applied-rule.ts";
 import {
   asPast,
   close,
@@ -31,7 +39,7 @@ import {
   refusalToOpen,
 } from "./authorization.ts";
 import type { Context } from "./context.ts";
-import { applyBrake, wasDenialRefused } from "./brake.ts";
+import { applyBrake } from "./brake.ts";
 import type { ApprovalId, PersonId } from "./ids.ts";
 import { assignParts, type Part } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
@@ -271,22 +279,15 @@ function expireIfDue(approval: Approval, ctx: Context): Approval {
   const deadline = endsAt(approval);
   const { rule, version } = approval.appliedRule;
   if (deadline === null || ctx.monotonic < deadline || rule.expiry === null) return approval;
-  const announced = (expired: Approval): Approval => {
-    return withCall(expired, {
-      says: "over",
-      at: ctx.now,
-      notBefore: overNotBefore(approval, ctx),
-      lookAt: ctx.monotonic,
-      who: null,
-    });
-  };
-  if (rule.expiry.outcome === "nothing" || wasDenialRefused(approval))
-    return announced(close(approval, "expired", ctx.now));
+  const { now: at, monotonic: lookAt } = ctx;
+  const announced = (expired: Approval): Approval =>
+    withCall(expired, { says: "over", at, notBefore: overNotBefore(approval, ctx), lookAt, who: null });
+  if (outcomeAtDeadline(approval) === "nothing") return announced(close(approval, "expired", ctx.now));
   const decision: Decision = {
     verdict: "deny",
     reason: `${BY_POLICY}no decision within ${timeWords(rule.expiry.afterMs + extendedMs(approval))}.`,
     by: null,
-    at: ctx.now,
+    at,
     digest: approval.request.digest,
     policy: version === null ? null : { version, rule: rule.name },
   };

@@ -1,6 +1,7 @@
 // How a run ends without the service reporting its end: the service no longer knows it, another run takes its id, people stop watching it,
 // or its record was tampered with.
 
+import { outcomeAtDeadline } from "./applied-rule.ts";
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { close, closeAsTampered, unconfirmed, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import { type Approval, isFinal } from "./approval.ts";
@@ -83,7 +84,7 @@ export function reasonToKeepWatching({ approvals }: Run): "deciding" | "voted" |
   if (approvals.some(isBeingDecided)) return "deciding";
   const pending = approvals.filter(({ state }) => state.type === "pending");
   if (pending.some(({ votes }) => votes.length > 0)) return "voted";
-  return pending.some(({ appliedRule }) => appliedRule.rule.expiry?.outcome === "deny") ? "denial-due" : null;
+  return pending.some((approval) => outcomeAtDeadline(approval) === "deny") ? "denial-due" : null;
 }
 
 /** Marks the run as unwatched by this person, and closes its pending approvals. */

@@ -2,7 +2,7 @@
 // card does, and Review opens the reader's own queue.
 
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
-import { deadlineOf } from "../../../domain/applied-rule.ts";
+import { deadlineOf, outcomeAtDeadline } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { type CallIn, type Fate, fateOf, isCurrent, shownCalls } from "../../../domain/call.ts";
 import type { Call, Called, Gathered, GatheredCall } from "../../../domain/follow-up.ts";
@@ -117,7 +117,7 @@ function meaningOf(found: CallIn): string {
         return "You were looking at it. If no one decides, the others are reminded next.";
       return "The card is above. Review lists everything that waits for you; only you see the list.";
     case "last":
-      return approval.appliedRule.rule.expiry?.outcome === "deny"
+      return outcomeAtDeadline(approval) === "deny"
         ? "If no one decides by then, the policy denies it and the agent is told."
         : "If no one decides by then, its card closes. The agent is told nothing, so the service may keep waiting.";
     case "stage":

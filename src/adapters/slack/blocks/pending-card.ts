@@ -2,10 +2,10 @@
 // and the lines of a listing share some of them.
 
 import type { Block, RichTextElement } from "@slack/types";
-import { tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
+import { outcomeAtDeadline, tooFewApprovers, type TooFewApprovers } from "../../../domain/applied-rule.ts";
 import type { Approval, Decision } from "../../../domain/approval.ts";
 import type { GroupId, UserId } from "../../../domain/ids.ts";
-import type { KeptRule } from "../../../domain/policy/policy.ts";
+import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
 import { requestFileState } from "../../../domain/render-key.ts";
 import { requestFileName } from "../../../domain/request-file.ts";
 import type { Run } from "../../../domain/run.ts";
@@ -162,7 +162,7 @@ export function ruleBlocks({ requester }: Run, approval: Approval, room: Room): 
       : [
           line(
             span(`⚠️ ${tooFewApproversTitle(few)}. `, { bold: true }),
-            span(tooFewApproversWords(few, rule)),
+            span(tooFewApproversWords(few, approval)),
           ),
         ];
   const lines = [
@@ -239,17 +239,16 @@ export function tooFewApproversTitle({ able, needs }: TooFewApprovers): string {
   return `Only ${count(able)} ${able === 1 ? "person" : "people"} can approve this, and ${count(needs)} must`;
 }
 
-export function tooFewApproversWords(
-  { grows }: TooFewApprovers,
-  { selfApproval, expiry }: Pick<KeptRule, "selfApproval" | "expiry">,
-): string {
+export function tooFewApproversWords({ grows }: TooFewApprovers, approval: Approval | undefined): string {
+  const { selfApproval } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
   const guests = selfApproval ? "Guests" : "The requester, guests";
   if (grows)
     return `${guests}, apps and people from other workspaces can't approve it. Invite full members to the run's channel.`;
+  const outcome = approval === undefined ? null : outcomeAtDeadline(approval);
   const otherwise =
-    expiry === null
+    outcome === null
       ? "Until then, the request waits."
-      : `Otherwise, the request ${expiry.outcome === "deny" ? "is denied" : "closes"} at its deadline.`;
+      : `Otherwise, the request ${outcome === "deny" ? "is denied" : "closes"} at its deadline.`;
   return `The rule names too few people who can approve it. ${guests}, people from other workspaces and people outside the run's channel can't. Add someone to the group or channel that the rule names, or change the policy. ${otherwise}`;
 }
 

@@ -3,7 +3,6 @@
 import type { Approval } from "../../../domain/approval.ts";
 import type { NoticeContent } from "../../../domain/notice.ts";
 import type { MessageTs } from "../../../domain/ids.ts";
-import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import { cardOf, type Run, runId } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/headline.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./pending-card.ts";
@@ -204,13 +203,10 @@ function tooFewApprovers(
   run: Run,
   { deployment, links }: Drawing,
 ): Message {
-  const rule = run.approvals.find(({ id }) => id === few.approval)?.appliedRule.rule;
+  const approval = run.approvals.find(({ id }) => id === few.approval);
   const place = { type: "channel" as const, channel_id: run.channel };
   return message(tooFewApproversTitle(few), [
-    line(
-      span(`${tooFewApproversTitle(few)}. `, { bold: true }),
-      span(tooFewApproversWords(few, rule ?? BUILT_IN_RULE)),
-    ),
+    line(span(`${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few, approval))),
     line(
       span("Run "),
       runIdElement(runId(run) ?? "", deployment),
@@ -219,7 +215,7 @@ function tooFewApprovers(
       span(" in "),
       place,
       span(", rule "),
-      untrustedSpan(rule?.name ?? "", 80, { code: true }),
+      untrustedSpan(approval?.appliedRule.rule.name ?? "", 80, { code: true }),
       ...cardLink(cardOf(run, { id: few.approval }), links),
     ),
   ]);

@@ -2,7 +2,7 @@
 // not approved yet.
 
 import type { RichTextElement, RichTextSection } from "@slack/types";
-import { deadlineOf, missingParts } from "../../../domain/applied-rule.ts";
+import { deadlineOf, missingParts, outcomeAtDeadline } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { reachedStages, rightsOfStage } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
@@ -32,9 +32,9 @@ function deadlineLine(approval: Approval): readonly RichTextSection[] {
   const deadline = deadlineOf(approval);
   if (deadline === null) return [];
   const then =
-    approval.appliedRule.rule.expiry?.outcome === "deny"
+    outcomeAtDeadline(approval) === "deny"
       ? ". After that, it is denied."
-      : ". After that, it closes.";
+      : ". After that, it closes, and nothing is sent.";
   const name = waitsForAnswer(approval) === null ? "Deadline" : "Deadline, if no one answers the question";
   return [line(span(`${name}: `), moment(deadline), span(", "), ago(deadline), span(then))];
 }

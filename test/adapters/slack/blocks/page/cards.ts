@@ -228,9 +228,10 @@ const byRule = (facts: Partial<KeptRule>, approval: Approval = PENDING): Approva
   },
 });
 
+const DENIED_LATER: KeptRule["expiry"] = { afterMs: 3_600_000, outcome: "deny" };
 const byTwo = byRule({
   needs: 2,
-  expiry: { afterMs: 3_600_000, outcome: "deny" },
+  expiry: DENIED_LATER,
   mention: { users: [BEN, CLEO], groups: [] },
 });
 
@@ -349,7 +350,10 @@ export const CARD_PARTS: Record<
     card("the entry of the freeze is spoilt", PENDING, { ...CREATED, frozen: UNPROVEN_FREEZE }),
   ],
   stopped: [
-    card("the service refused its denial", REFUSED_DENIAL, { ...CREATED, stop: { by: CLEO, at: NOON } }),
+    card("the service refused its denial", byRule({ expiry: DENIED_LATER }, REFUSED_DENIAL), {
+      ...CREATED,
+      stop: { by: CLEO, at: NOON },
+    }),
     card("and frozen", PENDING, { ...CREATED, stop: { by: CLEO, at: NOON }, frozen: FROZEN }),
   ],
   "rule:0-of-2": [

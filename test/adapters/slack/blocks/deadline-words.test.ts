@@ -1,0 +1,76 @@
+// What cards, reminders, digests and forms say of the time to decide.
+
+import { describe, expect, test } from "vitest";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import { callSlot } from "#src/domain/call.ts";
+import { expire } from "#src/domain/decide.ts";
+import { reasonToKeepWatching } from "#src/domain/end-run.ts";
+import type { Call } from "#src/domain/follow-up.ts";
+import { keptRule } from "#src/domain/policy/policy.ts";
+import { renderKey } from "#src/domain/render-key.ts";
+import type { Run } from "#src/domain/run.ts";
+import { contextAt } from "../../../make/history.ts";
+import { aRule } from "../../../make/policy.ts";
+import { aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
+import { PENDING, REFUSED_DENIAL } from "./page/example.ts";
+import { printedMessage } from "./printed.ts";
+
+const HOUR = 3_600_000;
+const run = aWatchedRun();
+const expiring = (approval: Approval, facts: Parameters<typeof aRule>[0] = {}): Approval => ({
+  ...approval,
+  appliedRule: {
+    version: "0123456789ab",
+    rule: keptRule(aRule({ expiry: { afterMs: HOUR, outcome: "deny" }, ...facts })),
+  },
+});
+
+/** The request with one call about it. */
+function called(
+  approval: Approval,
+  says: Call["says"],
+): { readonly text: string; readonly key: string | null } {
+  const who = { users: [], groups: [], more: 0 };
+  const call = { n: 1, says, of: 1, at: NOON, notBefore: 0, who, tries: 0, lookAt: 0 };
+  const of = withApprovals(run, { ...approval, calls: [call] });
+  const slot = callSlot(approval, call);
+  return { text: printedMessage(messageIn(of, slot)), key: renderKey(of, slot) };
+}
+
+const cardOf = (approval: Approval): string =>
+  printedMessage(approvalCard(withApprovals(run, approval), approval));
+
+const expired = (approval: Approval): Approval | undefined =>
+  expire(withApprovals(run, approval), contextAt(HOUR)).approvals[0];
+
+describe("a request that the rule denies at its deadline", () => {
+  const denied = expiring(PENDING);
+  const refused = expiring(REFUSED_DENIAL);
+
+  test("is said to be denied then, and is", () => {
+    expect(cardOf(denied)).toContain("After that, it is denied.");
+    expect(called(denied, "last").text).toContain("the policy denies it and the agent is told");
+    expect(reasonToKeepWatching(withApprovals(run, denied))).toBe("denial-due");
+    expect(expired(denied)?.state).toMatchObject({ type: "decided", decision: { verdict: "deny" } });
+  });
+
+  test("is said to close then if the service has refused such a denial, and does", () => {
+    expect(cardOf(refused)).toContain("After that, it closes, and nothing is sent.");
+    expect(called(refused, "last").text).toContain("its card closes. The agent is told nothing");
+    expect(called(refused, "last").key).not.toBe(called(denied, "last").key);
+    expect(reasonToKeepWatching(withApprovals(run, refused))).toBeNull();
+    expect(expired(refused)?.state).toMatchObject({ type: "closed", cause: "expired" });
+  });
+
+  test("is said to close then also where too few people can approve it", () => {
+    const few = (approval: Approval): string =>
+      cardOf({
+        ...approval,
+        approverCount: { of: `0123456789ab a rule v${approval.version}`, at: NOON, able: 0, grows: false },
+      });
+    expect(few(denied)).toContain("Otherwise, the request is denied at its deadline.");
+    expect(few(refused)).toContain("Otherwise, the request closes at its deadline.");
+  });
+});
