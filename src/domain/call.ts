@@ -115,16 +115,17 @@ function endedByTime({ approval, call }: CallIn): boolean {
 export function callRenderKey(run: Pick<Run, "posts">, { approval, call }: CallIn): string | null {
   if (call.who === null || call.within !== undefined) return null;
   const fate = fateOf({ approval, call });
-  if (isCurrent({ approval, call })) return `${call.says} of ${call.of}${endRenderKey(call, fate, approval)}`;
+  if (isCurrent({ approval, call })) return `${call.says} of ${call.of}${requestKey(call, fate, approval)}`;
   if (isFresh(run.posts[callSlot(approval, call)])) return null;
   if (call.channel !== undefined) return `past ${fate}`;
   return fate === "changed" ? "past, changed" : "past";
 }
 
-/** What a call says of the end of its request. */
-function endRenderKey({ says }: Call, fate: Fate, approval: Approval): string {
+function requestKey({ says }: Call, fate: Fate, approval: Approval): string {
   if (says === "over") return ` ${fate}`;
-  return says === "last" ? ` ends ${deadlineOf(approval)} ${outcomeAtDeadline(approval)}` : "";
+  const { votes, appliedRule } = approval;
+  const voted = votes.length === 0 ? "" : ` votes ${votes.length} of ${appliedRule.rule.needs}`;
+  return says === "last" ? ` ends ${deadlineOf(approval)} ${outcomeAtDeadline(approval)}${voted}` : voted;
 }
 
 // Several calls of a channel at the same time become one message there. A run of the channel carries it, as with the notice of a storm, so

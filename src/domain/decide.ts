@@ -285,7 +285,7 @@ function expireIfDue(approval: Approval, ctx: Context): Approval {
   if (outcomeAtDeadline(approval) === "nothing") return announced(close(approval, "expired", ctx.now));
   const decision: Decision = {
     verdict: "deny",
-    reason: `${BY_POLICY}no decision within ${timeWords(rule.expiry.afterMs + extendedMs(approval))}.`,
+    reason: `${BY_POLICY}not decided within ${timeWords(rule.expiry.afterMs + extendedMs(approval))}.`,
     by: null,
     at,
     digest: approval.request.digest,

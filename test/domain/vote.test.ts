@@ -146,7 +146,7 @@ describe("an approval whose time is up", () => {
     const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
     const since = approvalOf(run).since - at().now;
     expect(approvalOf(expire(run, at(since + afterMs))).state).toMatchObject({
-      decision: { verdict: "deny", by: null, reason: "Denied by policy: no decision within 1 min." },
+      decision: { verdict: "deny", by: null, reason: "Denied by policy: not decided within 1 min." },
     });
   });
 
@@ -158,7 +158,7 @@ describe("an approval whose time is up", () => {
     const since = approval.since - at().now;
     expect(expire(longer, at(since + afterMs))).toBe(longer);
     expect(approvalOf(expire(longer, at(since + afterMs + 30_000))).state).toMatchObject({
-      decision: { reason: "Denied by policy: no decision within 90 s." },
+      decision: { reason: "Denied by policy: not decided within 90 s." },
     });
   });
 });

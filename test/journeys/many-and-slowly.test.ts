@@ -188,7 +188,7 @@ describe.concurrent("an expiry", () => {
     const { card } = await world.asking(ana, opsAgents, TASK);
     await world.becomes(card, "denied");
     expect(world.decisions()).toEqual([
-      { decision: "deny", reason: "Denied by policy: no decision within 2 s." },
+      { decision: "deny", reason: "Denied by policy: not decided within 2 s." },
     ]);
   });
 

@@ -44,7 +44,7 @@ export function callMessage(run: Run, found: CallIn): Message {
         line(span(title, { bold: true }), ...timeLeft(call, approval)),
         ...calledLine(call.who),
         askedLine(run, approval),
-        line(span(meaningOf(found))),
+        line(span(`${votesSoFar(found)}${meaningOf(found)}`)),
         ...(call.channel === undefined ? [] : [whereLine(run, approval)]),
       ),
       ...(call.says === "over" ? [] : [reviewActions(run, approval, call)]),
@@ -108,18 +108,23 @@ function whereLine(run: Run, { since }: Approval) {
   );
 }
 
+function votesSoFar({ approval: { votes, appliedRule }, call }: CallIn): string {
+  if (call.says === "over" || votes.length === 0) return "";
+  return `${count(votes.length)} of ${count(appliedRule.rule.needs)} approvals so far. `;
+}
+
 function meaningOf(found: CallIn): string {
   const { approval, call } = found;
   const { says, channel, first, who } = call;
   switch (says) {
     case "waits":
       if (first !== undefined && who?.users[0] === first && who.users.length === 1)
-        return "You were looking at it. If no one decides, the others are reminded next.";
+        return "You were looking at it. If it is not decided, the others are reminded next.";
       return "The card is above. Review lists everything that waits for you; only you see the list.";
     case "last":
       return outcomeAtDeadline(approval) === "deny"
-        ? "If no one decides by then, the policy denies it and the agent is told."
-        : "If no one decides by then, its card closes. The agent is told nothing, so the service may keep waiting.";
+        ? "If it is not decided by then, the policy denies it and the agent is told."
+        : "If it is not decided by then, its card closes. The agent is told nothing, so the service may keep waiting.";
     case "stage":
       return channel === undefined
         ? "This calls the people whom the policy names for this stage. The card says who may decide."
@@ -130,10 +135,10 @@ function meaningOf(found: CallIn): string {
 }
 
 function overMeaning(fate: Fate): string {
-  if (fate === "deny") return "No one decided in time, so the agent is told that it may not do this.";
+  if (fate === "deny") return "It was not decided in time, so the agent is told that it may not do this.";
   return fate === "closed"
-    ? "No one decided in time, and nothing is sent. The service may still be waiting: decide it there, or ask for it again."
-    : "No one decided here in time. The card says whether the policy's denial took effect.";
+    ? "It was not decided in time, and nothing more is sent. The service may still be waiting: decide it there before anyone asks for it again."
+    : "It was not decided here in time. The card says whether the policy's denial took effect.";
 }
 
 const reviewActions = (run: Run, { id }: Approval, { n }: Call): Block =>

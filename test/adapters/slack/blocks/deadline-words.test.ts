@@ -8,13 +8,14 @@ import { callSlot } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { reasonToKeepWatching } from "#src/domain/end-run.ts";
 import type { Call } from "#src/domain/follow-up.ts";
+import type { UserId } from "#src/domain/ids.ts";
 import { keptRule } from "#src/domain/policy/policy.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import type { Run } from "#src/domain/run.ts";
 import { contextAt } from "../../../make/history.ts";
 import { aRule } from "../../../make/policy.ts";
-import { aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
-import { PENDING, REFUSED_DENIAL } from "./page/example.ts";
+import { APPROVER, aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
+import { CLEO, decisionOf, PENDING, REFUSED_DENIAL } from "./page/example.ts";
 import { printedMessage } from "./printed.ts";
 
 const HOUR = 3_600_000;
@@ -72,5 +73,30 @@ describe("a request that the rule denies at its deadline", () => {
       });
     expect(few(denied)).toContain("Otherwise, the request is denied at its deadline.");
     expect(few(refused)).toContain("Otherwise, the request closes at its deadline.");
+  });
+});
+
+describe("a request that some but not all have approved", () => {
+  const approvedBy = (...people: readonly UserId[]): Approval => ({
+    ...expiring(PENDING, { needs: 3 }),
+    votes: people.map((user) => decisionOf("approve", "Fine", user)),
+  });
+  const one = approvedBy(CLEO);
+
+  test("is not said to be undecided by everyone once its time is up", () => {
+    const over = expired(one);
+    if (over === undefined) throw new Error("no approval");
+    expect(over.state).toMatchObject({ decision: { reason: "Denied by policy: not decided within 1 h." } });
+    const closed = expired({ ...one, past: REFUSED_DENIAL.past });
+    for (const each of [over, closed ?? one])
+      expect(called(each, "over").text).toContain("It was not decided in time");
+    expect(called(one, "last").text).toContain("If it is not decided by then");
+  });
+
+  test.for(["waits", "last", "stage"] as const)("is said to have its approvals in the message %j", (says) => {
+    const of = [approvedBy(), one, approvedBy(CLEO, APPROVER)].map((approval) => called(approval, says));
+    const said = of.map(({ text }) => /(\d of \d) approvals so far/.exec(text)?.[1]);
+    expect(said).toEqual([undefined, "1 of 3", "2 of 3"]);
+    expect(new Set(of.map(({ key }) => key)).size).toBe(3);
   });
 });

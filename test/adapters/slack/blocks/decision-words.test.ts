@@ -61,9 +61,9 @@ describe("a decision", () => {
   });
 
   test("of the policy names the policy once", () => {
-    const reason = "Denied by policy: no decision within 4 h.";
+    const reason = "Denied by policy: not decided within 4 h.";
     const shown = decided({ type: "confirmed", at: NOON, stillListed: null }, run, { by: null, reason });
-    expect(shown).toContain("by the policy: no decision within 4 h.");
+    expect(shown).toContain("by the policy: not decided within 4 h.");
   });
 
   test("that was never sent is not described as being sent again", () => {

@@ -15,6 +15,7 @@ import {
   CLEO,
   CREATED,
   decided,
+  decisionOf,
   DEPLOYMENT,
   type Example,
   LINK,
@@ -59,6 +60,12 @@ function drawn(when: string, approval: Approval, one: Call): Example {
   return { when, drawn: messageIn(withApprovals(CREATED, called), callSlot(called, one), DEPLOYMENT) };
 }
 
+const APPROVED_ONCE: Approval = {
+  ...PENDING,
+  votes: [decisionOf("approve", "The plan is fine", CLEO)],
+  appliedRule: { version: "0123456789ab", rule: { ...keptRule(BUILT_IN_RULE), needs: 2 } },
+};
+
 const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
 const closed: Approval = { ...PENDING, state: { type: "closed", cause: "expired", at: NOON } };
 const settled = { type: "elsewhere", at: NOON, words: SERVICE_SAYS } as const;
@@ -68,7 +75,7 @@ const elsewhere = { ...stage, channel: LEADS };
 
 function byPolicy(delivery: Delivery): Approval {
   const { digest } = PENDING.request;
-  const reason = "Denied by policy: no decision within 1 h.";
+  const reason = "Denied by policy: not decided within 1 h.";
   const decision = { verdict: "deny", reason, by: null, at: NOON, digest } as const;
   return withDelivery(PENDING, decision, delivery);
 }
@@ -115,6 +122,7 @@ export const CALLS: Record<
       call("waits", { first: BEN, who: { users: [BEN], groups: [], more: 0 } }),
     ),
     drawn("no one to mention", PENDING, call("waits", { who: { users: [], groups: [], more: 0 } })),
+    drawn("one of two has approved", APPROVED_ONCE, call("waits")),
   ],
   "call:last": [
     drawn("then it is denied", timed(PENDING), call("last")),
