@@ -81,9 +81,11 @@ function disputeWords(entry: NotificationFacts["entry"]["entry"], reach: Reach) 
       stays: "The approval does not come back by itself.",
       todo: "Ask them whether the request should still be approved, and end",
     };
-  const what = entry.verdict === "deny" ? "denial" : "approval";
+  const denies = entry.verdict === "deny";
+  const says = `someone else gave this ${denies ? "denial" : "approval"} in their name`;
+  if (denies && reach !== "never") return { says, ...DENIED };
   return {
-    says: `someone else gave this ${what} in their name`,
+    says,
     ...{
       never: { stays: "It was never sent to the service, and it no longer counts.", todo: "End" },
       "not-yet": {
@@ -97,6 +99,12 @@ function disputeWords(entry: NotificationFacts["entry"]["entry"], reach: Reach) 
     }[reach],
   };
 }
+
+/** Nothing follows from a denial that could be stopped. */
+const DENIED = {
+  stays: "Nothing is taken back.",
+  todo: "Ask them whether the request should have been approved. If so, and its card has no buttons, it must be asked for again. End",
+};
 
 function dispute(
   facts: NotificationFacts,

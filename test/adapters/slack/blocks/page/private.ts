@@ -206,6 +206,9 @@ export const NOTIFICATIONS: Record<
     ...notification("dispute", entryOf(42, { what: "disputed" }), APPROVED, { reach: "never" }).map(
       (example) => ({ ...example, when: "never sent" }),
     ),
+    ...notification("dispute", entryOf(43, { what: "disputed" }), DENIED, { link: CARD_LINK }).map(
+      (example) => ({ ...example, when: "of a denial" }),
+    ),
     ...notification("dispute", entryOf(43, { what: "disputed" }), UNDONE, { link: CARD_LINK }).map(
       (example) => ({ ...example, when: "of an approval that was taken back" }),
     ),

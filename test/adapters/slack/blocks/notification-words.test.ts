@@ -1,0 +1,45 @@
+// What notifications tell people to do.
+
+import { describe, expect, test } from "vitest";
+import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import type { Notification, NotificationFacts } from "#src/ports/notification.ts";
+import { ADMIN } from "../../../make/bot.ts";
+import { anAuditEntry, aNonce, APPROVER, aWatchedRun, NOON, TEAM } from "../../../make/run.ts";
+import { textOf } from "./oracle.ts";
+
+const kept = (facts: Partial<AuditEntry>) => ({
+  seq: 7,
+  link: "0".repeat(64),
+  entry: anAuditEntry(aWatchedRun(), facts),
+});
+
+function textWith(
+  kind: Notification["kind"],
+  facts: Partial<AuditEntry>,
+  more: Partial<NotificationFacts> = {},
+): string {
+  const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
+  const notification = { id: aNonce(), kind, entry: 7, to: ADMIN, madeAt: NOON, post };
+  const about = { about: null, action: null, channel: null, card: null, ...more };
+  return textOf(notificationMessage(notification, { entry: kept(facts), ...about }).blocks);
+}
+
+describe("the alarm about a disputed decision", () => {
+  const by = { team: TEAM, user: APPROVER };
+  const alarm = (verdict: "approve" | "deny", reach: "never" | "maybe"): string =>
+    textWith("dispute", { what: "disputed" }, { about: kept({ what: "decided", verdict, by }), reach });
+
+  test("of an approval says to stop what followed, and to deny the request if that is possible", () => {
+    expect(alarm("approve", "maybe")).toContain("At the service, stop whatever followed from it");
+    expect(alarm("approve", "maybe")).toContain("deny it there");
+  });
+
+  test("of a denial says to find out whether the request should have been approved, and never to deny it", () => {
+    expect(alarm("deny", "maybe")).toContain("Ask them whether the request should have been approved");
+    for (const reach of ["never", "maybe"] as const) {
+      expect(alarm("deny", reach)).not.toMatch(/deny it|stop whatever/);
+      expect(alarm("deny", reach)).toContain("End this person's Slack sessions. Then close the dispute");
+    }
+  });
+});
