@@ -125,7 +125,8 @@ function requestKey({ says }: Call, fate: Fate, approval: Approval): string {
   if (says === "over") return ` ${fate}`;
   const { votes, appliedRule } = approval;
   const voted = votes.length === 0 ? "" : ` votes ${votes.length} of ${appliedRule.rule.needs}`;
-  return says === "last" ? ` ends ${deadlineOf(approval)} ${outcomeAtDeadline(approval)}${voted}` : voted;
+  const outcome = says === "stage" ? null : outcomeAtDeadline(approval);
+  return outcome === null ? voted : ` ends ${deadlineOf(approval)} ${outcome}${voted}`;
 }
 
 // Several calls of a channel at the same time become one message there. A run of the channel carries it, as with the notice of a storm, so

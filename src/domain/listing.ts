@@ -7,6 +7,7 @@
 // A listing gets no new lines once it is posted, or may be. Slack does not notify people when a message is edited, so the approvers of a
 // new line would not learn of it.
 
+import { deadlineOf } from "./applied-rule.ts";
 import type { Approval } from "./approval.ts";
 import { brakeRenderKey } from "./brake.ts";
 import { isFresh, mayBePosted, type PostedMessage } from "./posted-message.ts";
@@ -122,13 +123,12 @@ export function listingRenderKey(run: Run, page: number): string | null {
   // Not in the order in which they are shown, because that follows from the requests.
   const lines = listedOn(run, page);
   if (lines.length === 0 && isFresh(run.posts[listingSlot(page)])) return null;
-  const keys = lines.map(({ id, version, votes, appliedRule }) => [
-    id,
-    version,
-    votes.length,
-    appliedRule.version,
-    appliedRule.rule.name,
-  ]);
+  const keys = lines.map((approval) => {
+    const { id, version, votes, appliedRule } = approval;
+    const deadline = deadlineOf(approval);
+    const ends = deadline === null ? [] : [deadline];
+    return [id, version, votes.length, appliedRule.version, appliedRule.rule.name, ...ends];
+  });
   const { approved, denied } = decidedOf(run, page);
   const moved = lines.length === 0 ? movedToCards(run, page) : 0;
   const cards = moved === 0 ? "" : ` cards ${moved}`;

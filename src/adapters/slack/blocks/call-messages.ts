@@ -69,10 +69,10 @@ function titleOf(found: CallIn): string {
 }
 
 function timeLeft({ says }: Call, approval: Approval): readonly RichTextElement[] {
-  const deadline = deadlineOf(approval);
   if (says === "over") return [];
-  if (says !== "last" || deadline === null) return [span(" · asked "), ago(approval.since)];
-  return [span(" · it ends "), ago(deadline)];
+  const deadline = says === "stage" ? null : deadlineOf(approval);
+  const asked = says === "last" && deadline !== null ? [] : [span(" · asked "), ago(approval.since)];
+  return [...asked, ...(deadline === null ? [] : [span(" · ends "), ago(deadline)])];
 }
 
 function calledLine(who: Called | null) {

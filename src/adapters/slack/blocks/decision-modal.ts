@@ -13,6 +13,7 @@ import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
   consequenceWords,
   askedBy,
+  deadlinePart,
   EMPTY_REASON,
   type FilledReason,
   idsNote,
@@ -92,6 +93,7 @@ function decisionModal(
           person(run.requester),
           span(`. ${then}`),
         ),
+        ...deadlinePart(run, request),
       ),
       ...votesSoFar(run, request),
       ...questionPart(run, request),
@@ -129,7 +131,7 @@ export function readModal(run: Run, request: Request, deployment: Deployment = U
       ...(approval === undefined
         ? []
         : [...historyBlocks(run, approval), ...allQuestionBlocks(approval), ...disputeBlocks(approval)]),
-      rich(...marksLine(run, request, deployment), askedBy(run)),
+      rich(...marksLine(run, request, deployment), askedBy(run), ...deadlinePart(run, request)),
       ...requestBlocks(run, request, "masked"),
       ...runDetails(run, request, "masked"),
       ...maskedRemark(secretsShown(run, request), WHO_SEES_MASKED),
@@ -160,6 +162,7 @@ function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment
         ...marksLine(run, request, deployment),
         line(span("Read the whole request, then continue. Nothing is approved yet.")),
         askedBy(run),
+        ...deadlinePart(run, request),
       ),
       ...requestBlocks(run, request, "open"),
       ...runDetails(run, request, "open"),

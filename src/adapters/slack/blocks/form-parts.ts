@@ -1,6 +1,6 @@
 // The parts that the forms share: the request, the consequences of a decision, and the input fields.
 
-import type { Block, RichTextBlock } from "@slack/types";
+import type { Block, RichTextBlock, RichTextSection } from "@slack/types";
 import type { Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
@@ -24,7 +24,7 @@ import {
 import { type Deployment, runNote } from "./deployment.ts";
 import { questionBlocks } from "./follow-up-lines.ts";
 import { partWithId } from "./message-id.ts";
-import { missingInWords } from "./waiting-lines.ts";
+import { deadlineLine, missingInWords } from "./waiting-lines.ts";
 import { placesAfter, riskForDeciders, riskMark, voteLines } from "./pending-card.ts";
 import {
   approvalOf,
@@ -100,6 +100,12 @@ export function votesSoFar(run: Run, request: Request): RichTextBlock[] {
   if (approval === undefined || approval.votes.length === 0) return [];
   const progress = `${approval.votes.length}-of-${approval.appliedRule.rule.needs}` as const;
   return [partWithId(`votes:${progress}`, rich(...approval.votes.flatMap((vote) => voteLines(vote))))];
+}
+
+/** The card's line about the deadline, if the request has one. */
+export function deadlinePart(run: Run, request: Request): readonly RichTextSection[] {
+  const approval = approvalOf(run, request);
+  return approval === undefined ? [] : deadlineLine(approval);
 }
 
 /** A question to the requester, with its answer if there is one. */

@@ -26,6 +26,7 @@ import { reviewMetadata } from "../review-metadata.ts";
 import { type FormFacts, formView } from "./decision-modal.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
+  deadlinePart,
   type FilledReason,
   idsNote,
   ifApproved,
@@ -75,6 +76,7 @@ function reviewModal(
       rich(
         ...marksLine(run, request, deployment),
         line(span(`A request ${ofWhom(run)} `), person(run.requester), span(`. ${ifApproved(run, request)}`)),
+        ...deadlinePart(run, request),
       ),
       ...votesSoFar(run, request),
       ...questionPart(run, request),
@@ -217,6 +219,7 @@ function requestPart({ item, nonce }: Form, at: number, before: Form | undefined
         person(run.requester),
         span(`. ${ifApproved(run, request)}`),
       ),
+      ...deadlinePart(run, request),
       ...marksLine(run, request, UNNAMED),
       ...[...votesSoFar(run, request), ...questionPart(run, request)].flatMap(({ elements }) => elements),
       ...wholeRequest(request, "open").elements,

@@ -1,6 +1,7 @@
 // The messages for a storm (more requests at once than Slack accepts cards): the listing of a run, and the notice in a channel.
 
 import type { Block, RichTextElement } from "@slack/types";
+import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
 import { isStopped, type Run, type Slot } from "../../../domain/run.ts";
 import { decidedOf, linesOf, movedToCards } from "../../../domain/listing.ts";
@@ -94,6 +95,7 @@ function lineOf(run: Run, approval: Approval): Block[] {
   const { needs } = appliedRule.rule;
   const progress: RichTextElement[] =
     needs === 1 ? [] : [span(` · ${count(votes.length)} of ${count(needs)} approvals`)];
+  const deadline = deadlineOf(approval);
   const said = line(
     ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
     untrustedSpan(headline(request, ACTION_CHARS).text, ACTION_CHARS, { bold: true }),
@@ -102,6 +104,7 @@ function lineOf(run: Run, approval: Approval): Block[] {
     ...placesAfter(marks),
     span(" · "),
     moment(approval.since),
+    ...(deadline === null ? [] : [span(" · until "), moment(deadline)]),
     ...progress,
   );
   return [

@@ -28,7 +28,7 @@ export function waitingLines(approval: Approval): readonly RichTextSection[] {
 }
 
 /** While a question is open, its whole pause is part of the deadline, and an earlier answer takes the rest of it away. */
-function deadlineLine(approval: Approval): readonly RichTextSection[] {
+export function deadlineLine(approval: Approval): readonly RichTextSection[] {
   const deadline = deadlineOf(approval);
   if (deadline === null) return [];
   const then =

@@ -2,21 +2,24 @@
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { callSlot } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { reasonToKeepWatching } from "#src/domain/end-run.ts";
-import type { Call } from "#src/domain/follow-up.ts";
-import type { UserId } from "#src/domain/ids.ts";
+import { type Call, withFollowUp } from "#src/domain/follow-up.ts";
+import { ApprovalId, type UserId } from "#src/domain/ids.ts";
 import { keptRule } from "#src/domain/policy/policy.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import type { Run } from "#src/domain/run.ts";
+import { digestSlot } from "#src/domain/run.ts";
+import { applyDigest } from "#src/domain/storm.ts";
 import { contextAt } from "../../../make/history.ts";
 import { aRule } from "../../../make/policy.ts";
-import { APPROVER, aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
+import { aNonce, APPROVER, aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
 import { CLEO, decisionOf, PENDING, REFUSED_DENIAL } from "./page/example.ts";
-import { printedMessage } from "./printed.ts";
+import { printedMessage, printedView } from "./printed.ts";
 
 const HOUR = 3_600_000;
 const run = aWatchedRun();
@@ -27,6 +30,9 @@ const expiring = (approval: Approval, facts: Parameters<typeof aRule>[0] = {}): 
     rule: keptRule(aRule({ expiry: { afterMs: HOUR, outcome: "deny" }, ...facts })),
   },
 });
+
+const extended = (approval: Approval): Approval =>
+  withFollowUp(approval, { extensions: [{ by: APPROVER, at: NOON, byMs: HOUR }] });
 
 /** The request with one call about it. */
 function called(
@@ -98,5 +104,56 @@ describe("a request that some but not all have approved", () => {
     const said = of.map(({ text }) => /(\d of \d) approvals so far/.exec(text)?.[1]);
     expect(said).toEqual([undefined, "1 of 3", "2 of 3"]);
     expect(new Set(of.map(({ key }) => key)).size).toBe(3);
+  });
+});
+
+describe("people who decide see the deadline", () => {
+  const approval = expiring(PENDING);
+  const of = withApprovals(run, approval);
+  const line = "Deadline: {2026-11-20 13:00:00 UTC}, {2026-11-20 13:00 UTC}. After that, it is denied.";
+
+  test("in each form and in Details, in the words of the card", () => {
+    expect(cardOf(approval)).toContain(line);
+    const about = { saw: approval.request, nonce: aNonce() };
+    const forms = [
+      { verdict: "approve" },
+      { verdict: "deny" },
+      { verdict: "approve", choice: true },
+      { verdict: "approve", reading: true },
+    ] as const;
+    for (const facts of forms)
+      expect(printedView(reviewView({ run: of, ticket: { ...about, ...facts } }))).toContain(line);
+    expect(printedView(readModal(of, approval.request))).toContain(line);
+    const item = { run: of, approval, rule: aRule() };
+    const opened = { bundle: aNonce(), apart: [], later: [], kind: "run", value: "", last: null } as const;
+    const several = reviewSeveralModal({ ...opened, forms: [{ item, nonce: aNonce() }] }, []);
+    expect(printedView(several)).toContain(line);
+  });
+
+  test("in no form of a request without one", () => {
+    const form = { saw: PENDING.request, nonce: aNonce(), verdict: "approve" } as const;
+    expect(printedView(formView({ run: withApprovals(run, PENDING), ticket: form }))).not.toContain(
+      "Deadline",
+    );
+  });
+
+  test("on each line of a digest, which is drawn again when the deadline moves", () => {
+    const many = Array.from({ length: 9 }, (_, nth) => ({ ...approval, id: ApprovalId(`apr_${nth}`) }));
+    const listed = applyDigest(withApprovals(run, ...many));
+    const [first = approval, ...others] = listed.approvals;
+    const slot = digestSlot(1);
+    expect(
+      printedMessage(messageIn(listed, slot)).match(/ · until \{2026-11-20 13:00:00 UTC\}/g),
+    ).toHaveLength(9);
+    const later = { ...listed, approvals: [extended(first), ...others] };
+    expect(printedMessage(messageIn(later, slot))).toContain(" · until {2026-11-20 14:00:00 UTC}");
+    expect(renderKey(later, slot)).not.toBe(renderKey(listed, slot));
+  });
+
+  test.for(["waits", "last"] as const)("in the heading of the reminder %j, also once it moves", (says) => {
+    const [before, after] = [called(approval, says), called(extended(approval), says)];
+    expect(before.text).toContain(" · ends {2026-11-20 13:00 UTC}");
+    expect(after.text).toContain(" · ends {2026-11-20 14:00 UTC}");
+    expect(after.key).not.toBe(before.key);
   });
 });

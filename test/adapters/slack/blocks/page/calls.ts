@@ -122,6 +122,7 @@ export const CALLS: Record<
       call("waits", { first: BEN, who: { users: [BEN], groups: [], more: 0 } }),
     ),
     drawn("no one to mention", PENDING, call("waits", { who: { users: [], groups: [], more: 0 } })),
+    drawn("it has a deadline", timed(PENDING), call("waits")),
     drawn("one of two has approved", APPROVED_ONCE, call("waits")),
   ],
   "call:last": [

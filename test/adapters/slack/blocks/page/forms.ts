@@ -113,6 +113,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
   ...FOLLOW_UP_FORMS,
   "form:approve": [
     form("", RUN),
+    form("it has a deadline", strict({ expiry: { afterMs: 3_600_000, outcome: "deny" } })),
     form("two people must approve", strict({ needs: 2 })),
     form(
       "two parts must approve",

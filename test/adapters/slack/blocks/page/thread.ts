@@ -7,6 +7,7 @@ import { applyListing } from "#src/domain/listing.ts";
 import { markTampered } from "#src/domain/end-run.ts";
 import { ApprovalId, MessageTs, RunId, UNKNOWN_PERSON } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
+import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
 import { BACK, DOWN, MISSING, STOPPED } from "#src/domain/render-key.ts";
 import {
@@ -175,6 +176,10 @@ const MANY = applyListing(
     })),
   ),
 );
+const TIMED = {
+  version: "0123456789ab",
+  rule: { ...keptRule(BUILT_IN_RULE), expiry: { afterMs: 3_600_000, outcome: "nothing" as const } },
+};
 const STOP: Stop = { by: BEN, at: NOON };
 const firstListing = (run: Run, when = ""): Example => ({
   when,
@@ -189,6 +194,10 @@ const allDenied = MANY.approvals.map(({ listing, id }) => ({
 export const LISTINGS: Record<Extract<MessageId, `digest:${string}`>, readonly Example[]> = {
   "digest:waiting": [
     firstListing(MANY),
+    firstListing(
+      { ...MANY, approvals: MANY.approvals.map((approval) => ({ ...approval, appliedRule: TIMED })) },
+      "the requests have a deadline",
+    ),
     firstListing({ ...MANY, frozen: FROZEN }, "the channel is frozen"),
     firstListing({ ...MANY, stop: STOP }, "the run is stopped"),
   ],
