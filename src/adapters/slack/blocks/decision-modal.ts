@@ -14,6 +14,7 @@ import {
   consequenceWords,
   askedBy,
   deadlinePart,
+  denialWords,
   EMPTY_REASON,
   type FilledReason,
   idsNote,
@@ -77,7 +78,7 @@ function decisionModal(
 ): View {
   const approves = verdict === "approve";
   const rule = ruleOver(run, request);
-  const then = approves ? consequenceWords(run, request) : "The service gets your reason.";
+  const then = approves ? consequenceWords(run, request) : denialWords(run, request);
   return withId(`form:${verdict}`, {
     type: "modal",
     callback_id: DECISION_MODAL,

@@ -1,7 +1,8 @@
 // The parts that the forms share: the request, the consequences of a decision, and the input fields.
 
 import type { Block, RichTextBlock, RichTextSection } from "@slack/types";
-import type { Request, Verdict } from "../../../domain/approval.ts";
+import { allVotes } from "../../../domain/approval-transitions.ts";
+import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
 import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
 import type { Upload } from "../../../domain/posted-message.ts";
@@ -92,6 +93,25 @@ export function consequenceWords(run: Run, request: Request): string {
 export function ifApproved(run: Run, request: Request): string {
   const words = consequenceWords(run, request);
   return `If you approve: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+}
+
+/** Says what follows this denial. It is never held, and a freeze does not hold it back. */
+export function denialWords(run: Run, request: Request): string {
+  const approval = approvalOf(run, request);
+  const given = approval === undefined ? 0 : approvalsGiven(approval);
+  const overruled = given === 1 ? "the approval" : `the ${count(given)} approvals`;
+  const overrules = given === 0 ? "" : ` It overrules ${overruled} given so far.`;
+  return `You can't undo this. The denial is sent at once, or as soon as the service can take it.${overrules}`;
+}
+
+/** Counts the approvals that a denial would overrule. */
+const approvalsGiven = ({ state, votes }: Approval): number =>
+  state.type === "decided" && state.delivery.type === "held" ? allVotes(state.decision).length : votes.length;
+
+/** Says what follows each verdict, for a form in which the person chooses one. */
+export function ifDecided(run: Run, request: Request): string {
+  const denial = denialWords(run, request);
+  return `${ifApproved(run, request)} If you deny: ${denial.charAt(0).toLowerCase()}${denial.slice(1)}`;
 }
 
 /** Who has approved the request so far, and why. */

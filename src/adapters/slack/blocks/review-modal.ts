@@ -30,6 +30,7 @@ import {
   type FilledReason,
   idsNote,
   ifApproved,
+  ifDecided,
   marksLine,
   ofWhom,
   plain,
@@ -75,7 +76,7 @@ function reviewModal(
     blocks: [
       rich(
         ...marksLine(run, request, deployment),
-        line(span(`A request ${ofWhom(run)} `), person(run.requester), span(`. ${ifApproved(run, request)}`)),
+        line(span(`A request ${ofWhom(run)} `), person(run.requester), span(`. ${ifDecided(run, request)}`)),
         ...deadlinePart(run, request),
       ),
       ...votesSoFar(run, request),
@@ -189,9 +190,12 @@ const TO_THE_NEXT = "To review them next, press Record decisions, even if you de
 
 function introOf(requests: number): string {
   if (requests === 0) return "None of these can be decided together.";
-  if (requests === 1) return "The request is shown in full. If you don't decide it, it stays open.";
-  return `The ${count(requests)} requests are shown in full. Anything you don't decide stays open.`;
+  if (requests === 1)
+    return `The request is shown in full. If you don't decide it, it stays open. ${NOT_UNDONE}`;
+  return `The ${count(requests)} requests are shown in full. Anything you don't decide stays open. ${NOT_UNDONE}`;
 }
+
+const NOT_UNDONE = "You can't undo a denial.";
 
 function hintFor(verdict: Verdict, fewest: number): string {
   const length = fewest > 1 ? `, at least ${count(fewest)} characters` : "";

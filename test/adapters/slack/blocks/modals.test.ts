@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Approval, Request } from "#src/domain/approval.ts";
+import type { Approval, Decision, Request } from "#src/domain/approval.ts";
+import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { UserId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.ts";
@@ -159,6 +160,49 @@ test("the form for several requests shows the votes, the question and the conseq
       expect(several).toContain(words);
     }
   }
+});
+
+describe("a form says that a denial cannot be undone,", () => {
+  const asked = anApproval();
+  const given = (user: string): Decision => {
+    const by = { team: TEAM, user: UserId(user) };
+    return { verdict: "approve", reason: "", by, at: NOON, digest: asked.request.digest };
+  };
+  const denying = (approval: Approval, facts: { readonly choice?: true } = {}): string => {
+    const ticket = { saw: approval.request, verdict: "deny", nonce, ...facts } as const;
+    return printedView(reviewView({ run: withApprovals(run, approval), ticket }));
+  };
+
+  test("and when it is sent", () => {
+    const words = "The denial is sent at once, or as soon as the service can take it.";
+    expect(denying(asked)).toContain(`You can't undo this. ${words}`);
+    expect(denying(asked, { choice: true })).toContain(`If you deny: you can't undo this. ${words}`);
+    expect(denying(asked)).not.toContain("overrules");
+    const forms = [{ item: { run, approval: asked, rule: BUILT_IN_RULE }, nonce }];
+    const opened = {
+      bundle: nonce,
+      forms,
+      apart: [],
+      later: [],
+      kind: "run",
+      value: "",
+      last: null,
+    } as const;
+    expect(printedView(reviewSeveralModal(opened, []))).toContain("You can't undo a denial.");
+  });
+
+  test("and which approvals it overrules, on hold or not", () => {
+    const one = { ...asked, votes: [given("U0CLEO")] };
+    const two = { ...asked, votes: [given("U0CLEO"), given("U0DAN")] };
+    const held = withDelivery(
+      asked,
+      { ...given("U0CLEO"), votes: two.votes.slice(1) },
+      { type: "held", until: NOON, sendAt: NOON },
+    );
+    expect(denying(one)).toContain("It overrules the approval given so far.");
+    for (const each of [two, held])
+      expect(denying(each)).toContain("It overrules the 2 approvals given so far.");
+  });
 });
 
 describe("whatever the request, Slack accepts the modal and no one is mentioned,", () => {

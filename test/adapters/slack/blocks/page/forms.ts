@@ -21,6 +21,7 @@ import { aNonce, aRunKey, CHANNEL, NOON } from "../../../../make/run.ts";
 import { requestOf } from "../../observed.ts";
 import {
   ANA,
+  BEN,
   CLEO,
   CREATED,
   decided,
@@ -43,6 +44,14 @@ const strict = (facts: Partial<KeptRule>): Run => ({
     { ...PENDING, appliedRule: { version: "0123456789ab", rule: { ...keptRule(BUILT_IN_RULE), ...facts } } },
   ],
 });
+
+const APPROVED_TWICE: Run = {
+  ...RUN,
+  approvals: strict({ needs: 3 }).approvals.map((approval) => ({
+    ...approval,
+    votes: [BEN, CLEO].map((user) => decisionOf("approve", "The plan is fine", user)),
+  })),
+};
 
 const form = (when: string, run: Run, verdict: "approve" | "deny" = "approve"): Example => ({
   when,
@@ -136,6 +145,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
   ],
   "form:deny": [
     form("", RUN, "deny"),
+    form("two have approved", APPROVED_TWICE, "deny"),
     form(
       "the rule offers reasons",
       strict({ denyReasons: ["Not during the freeze", "Tests are missing"] }),
