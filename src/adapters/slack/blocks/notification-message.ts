@@ -216,7 +216,7 @@ function answered(
     kind === "expired" ? "⌛ Not decided in time" : entry.verdict === "deny" ? "⛔ Denied" : "✅ Approved";
   const then =
     kind === "expired"
-      ? "It can no longer be decided here. If it is still needed, it takes a new run."
+      ? "It can no longer be decided here, and nothing more is sent. The service may still be waiting: have it decided there before you start the task again."
       : by === null
         ? "The time to decide passed, so the policy denied it."
         : "The service confirmed it.";

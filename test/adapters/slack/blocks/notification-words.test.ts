@@ -43,3 +43,11 @@ describe("the alarm about a disputed decision", () => {
     }
   });
 });
+
+test("the requester of an expired request is told to have it decided at the service before they start again", () => {
+  const text = textWith("expired", { what: "closed", outcome: "expired", by: null });
+  expect(text).toContain(
+    "nothing more is sent. The service may still be waiting: have it decided there before",
+  );
+  expect(text).not.toContain("new run");
+});
