@@ -13,8 +13,8 @@ import { type Call, withFollowUp } from "#src/domain/follow-up.ts";
 import { ApprovalId, type UserId } from "#src/domain/ids.ts";
 import { keptRule } from "#src/domain/policy/policy.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { digestSlot } from "#src/domain/run.ts";
-import { applyDigest } from "#src/domain/storm.ts";
+import { listingSlot } from "#src/domain/run.ts";
+import { applyListing } from "#src/domain/listing.ts";
 import { contextAt } from "../../../make/history.ts";
 import { aRule } from "../../../make/policy.ts";
 import { aNonce, APPROVER, aWatchedRun, NOON, withApprovals } from "../../../make/run.ts";
@@ -139,9 +139,9 @@ describe("people who decide see the deadline", () => {
 
   test("on each line of a digest, which is drawn again when the deadline moves", () => {
     const many = Array.from({ length: 9 }, (_, nth) => ({ ...approval, id: ApprovalId(`apr_${nth}`) }));
-    const listed = applyDigest(withApprovals(run, ...many));
+    const listed = applyListing(withApprovals(run, ...many));
     const [first = approval, ...others] = listed.approvals;
-    const slot = digestSlot(1);
+    const slot = listingSlot(1);
     expect(
       printedMessage(messageIn(listed, slot)).match(/ · until \{2026-11-20 13:00:00 UTC\}/g),
     ).toHaveLength(9);
