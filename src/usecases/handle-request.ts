@@ -15,6 +15,7 @@ import { findApproval, replaceApproval, type Run } from "../domain/run.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
+import { ownForm } from "./form-ticket.ts";
 import { CLICK_AGE_MS, type Click, type ClickedCard, findCard, type OpenedForm } from "./open-form.ts";
 import { type Attempt, type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
@@ -189,14 +190,10 @@ export async function findFollowUpForm(
   { step, asks }: Pick<FollowUpForm, "step" | "asks">,
 ): Promise<Result<Handling & { readonly ticket: FormTicket }, RefusedAttempt>> {
   const by = { team, user };
-  await deps.time.makeUp();
-  const ticket = nonce === null ? null : await deps.store.form(nonce);
-  if (ticket === "changed")
-    return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step });
-  const isTheirs = ticket?.asks === asks && ticket.team === team && ticket.user === user;
-  const run = isTheirs ? (await deps.store.load(ticket.run))?.run : undefined;
-  if (!isTheirs || run === undefined)
-    return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
+  const ticket = await ownForm(deps, by, nonce, (form) => form.asks === asks);
+  if ("type" in ticket) return refused(deps, { refusal: ticket, run: null }, by, { step });
+  const run = (await deps.store.load(ticket.run))?.run;
+  if (run === undefined) return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
   const { approval, version, saw } = ticket;
   return ok({ run, approval, version, saw, was: saw, step, ticket });
 }

@@ -15,6 +15,7 @@ import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
 import { lookUp, lookUpAll, lookUpRequester } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { precedentsFor } from "./form-precedents.ts";
+import { ownForm } from "./form-ticket.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The maximum age of facts for a click (ms). A click only opens a form. */
@@ -174,16 +175,9 @@ async function continueReading(
   nonce: Nonce | null,
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const step = "read";
-  await deps.time.makeUp();
-  const ticket = nonce === null ? null : await deps.store.form(nonce);
-  if (ticket === "changed")
-    return refused(deps, { refusal: { type: "form-changed" }, run: null }, by, { step });
-  const isTheirs =
-    ticket?.reading === true &&
-    ticket.asks === undefined &&
-    ticket.team === by.team &&
-    ticket.user === by.user;
-  if (!isTheirs) return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });
+  const isForReading = ({ reading, asks }: FormTicket): boolean => reading === true && asks === undefined;
+  const ticket = await ownForm(deps, by, nonce, isForReading);
+  if ("type" in ticket) return refused(deps, { refusal: ticket, run: null }, by, { step });
   const { approval: id, version, verdict, saw } = ticket;
   const read = (newest: Run): Run => {
     const isCurrent = findApproval(newest, id)?.version === version;
@@ -198,15 +192,14 @@ async function continueReading(
 }
 
 async function openedFormOf(
-  { store, context }: Pick<DecideDeps, "store" | "context">,
+  deps: Pick<DecideDeps, "store" | "time" | "context">,
   by: PersonId,
   nonce: Nonce | null,
 ): Promise<OpenedForm | null> {
-  const ticket = nonce === null ? null : await store.form(nonce);
-  if (ticket === null || ticket === "changed" || ticket.asks !== undefined) return null;
-  if (ticket.team !== by.team || ticket.user !== by.user) return null;
-  const run = (await store.load(ticket.run))?.run;
-  return run === undefined ? null : { run: applyPolicy(run, context()), ticket };
+  const ticket = await ownForm(deps, by, nonce, ({ asks }) => asks === undefined);
+  if ("type" in ticket) return null;
+  const run = (await deps.store.load(ticket.run))?.run;
+  return run === undefined ? null : { run: applyPolicy(run, deps.context()), ticket };
 }
 
 /** A click on a button of a card. Trusted only for who clicked what, and where. */

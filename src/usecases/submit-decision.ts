@@ -21,6 +21,7 @@ import {
 import { type FetchedRun, PortError } from "../ports.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
+import { type NoForm, ownForm } from "./form-ticket.ts";
 import { type Click, findCard } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
@@ -96,24 +97,18 @@ export function isRepeated(
 }
 
 /**
- * Resolves to the form with this nonce if it belongs to this person and can decide. A form of another person, a window for reading, and a
- * form that asks for something else are unknown. A request in a form with several requests is decided only in that form (`bundle`).
+ * Resolves to the form with this nonce if it belongs to this person and can decide. A window for reading and a form that asks for something
+ * else are unknown. A request in a form with several requests is decided only in that form (`bundle`).
  */
-export async function formOf(
-  { store, time }: Pick<DecideDeps, "store" | "time">,
+export function formOf(
+  deps: Pick<DecideDeps, "store" | "time">,
   by: PersonId,
   nonce: Nonce | null,
   bundle: Nonce | null,
-): Promise<FormTicket | Extract<Refusal, { type: "unknown" | "form-changed" }>> {
-  await time.makeUp();
-  const ticket = nonce === null ? null : await store.form(nonce);
-  if (ticket === "changed") return { type: "form-changed" };
-  const isForm =
-    ticket !== null &&
-    ticket.reading !== true &&
-    ticket.asks === undefined &&
-    (ticket.bundle ?? null) === bundle;
-  return isForm && ticket.team === by.team && ticket.user === by.user ? ticket : { type: "unknown" };
+): Promise<FormTicket | NoForm> {
+  const decides = (ticket: FormTicket): boolean =>
+    ticket.reading !== true && ticket.asks === undefined && (ticket.bundle ?? null) === bundle;
+  return ownForm(deps, by, nonce, decides);
 }
 
 /**

@@ -13,6 +13,7 @@ import { findApproval, type Run } from "../domain/run.ts";
 import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
+import type { NoForm } from "./form-ticket.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MAX_TOGETHER } from "./review.ts";
 import {
@@ -92,7 +93,7 @@ async function chosenIn(
   by: PersonId,
   { nonce, verdict }: Choice,
   { bundle, reasons }: { readonly bundle: Nonce | null; readonly reasons: Reasons },
-): Promise<Chosen | Extract<Refusal, { type: "unknown" | "form-changed" }>> {
+): Promise<Chosen | NoForm> {
   if (bundle === null || verdict === null) return UNKNOWN;
   const ticket = await formOf(deps, by, nonce, bundle);
   return "type" in ticket ? ticket : { ticket: { ...ticket, verdict }, reason: reasons[verdict] };
