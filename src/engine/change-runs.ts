@@ -1,5 +1,5 @@
 // The types for changing a run. Below them, the changes that have a cause outside the run: a reused run id, an acknowledgement, a new
-// policy, a freeze, and the deletion of finished runs.
+// policy, and a freeze.
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { withDelivery } from "../domain/approval-transitions.ts";
@@ -10,8 +10,6 @@ import { type RunId, type RunKey, shardOf } from "../domain/ids.ts";
 import { isWatched, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import { ROW_UNREADABLE, type RunStore, type SideWrites } from "../ports/store.ts";
-import { type BackgroundLoop, createBackgroundLoop } from "./background-work.ts";
-import type { Clock } from "./clock.ts";
 
 /** The result of applying a change to a run. */
 export type Applied<Value> = {
@@ -198,31 +196,4 @@ export async function applyBrakeToRuns(deps: RuleDeps): Promise<void> {
     // The engine applies the brake at every save.
     (key) => deps.engine.change(key, (newest) => newest),
   );
-}
-
-// Deletes finished runs and their texts after a while. The audit stays.
-
-const SWEEP_EVERY_MS = 60 * 60_000;
-
-/** `keepMs`: how long a run is kept after its last change. */
-export function createRetention(
-  store: Pick<RunStore, "forget">,
-  clock: Clock,
-  log: EventLog,
-  keepMs: number,
-): { start(): void; stop: BackgroundLoop["stop"] } {
-  async function sweep(): Promise<void> {
-    const runs = await store.forget(clock.monotonic() - keepMs);
-    if (runs > 0) log.info({ runs }, "deleted finished runs; the audit stays");
-  }
-  const loop = createBackgroundLoop(
-    { clock, log },
-    {
-      pass: sweep,
-      everyMs: SWEEP_EVERY_MS,
-      retryMs: [60_000, SWEEP_EVERY_MS],
-      failure: "could not delete finished runs; trying again",
-    },
-  );
-  return { start: () => loop.start(SWEEP_EVERY_MS), stop: loop.stop };
 }

@@ -4,7 +4,6 @@
 import { allVotes, votersOf } from "../domain/approval-transitions.ts";
 import type { Approval, Verdict } from "../domain/approval.ts";
 import type { Person } from "../domain/authorization.ts";
-import type { Context } from "../domain/context.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { isSameJson } from "../domain/json.ts";
@@ -12,52 +11,12 @@ import { isOutdated } from "../domain/observe.ts";
 import { reconcile } from "../domain/reconcile.ts";
 import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
-import { type AgentService, type Chat, type EventLog, type People, PortError } from "../ports.ts";
-import type { AuditLog, Finding, RunStore } from "../ports/store.ts";
-import type { Change, Transact } from "./change-runs.ts";
+import { PortError } from "../ports.ts";
+import type { Finding } from "../ports/store.ts";
 import type { Clock } from "./clock.ts";
-import type { Integrity } from "./integrity.ts";
-import type { EffectLog } from "./logging.ts";
+import type { ExecutionHandle, ExecutorDeps } from "./execution.ts";
 import { askedAtOf, lookUpAll, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";
-import type { Perform } from "./perform-effect.ts";
 import { findDisproof } from "./prove-decision.ts";
-
-/** The dependencies of the effect executor. */
-export type ExecutorDeps = {
-  readonly agents: Pick<AgentService, "fetchRun">;
-  readonly chat: Pick<Chat, "waitForTurn" | "raiseUrgency" | "notifyIfQueued">;
-  readonly people: Pick<People, "lookUp" | "memberOf">;
-  readonly store: Pick<RunStore, "byRunId" | "load"> & Pick<AuditLog, "provenEntry" | "settledAfter">;
-  readonly integrity: Pick<Integrity, "found" | "state">;
-  readonly perform: Perform;
-  /** False if this process, by its own clock, may have lost its lease. It then makes no call. */
-  readonly holdsLease: () => boolean;
-  /** The number of the last audit entry that the freezes in `context` take into account. */
-  readonly freezesKnownTo: () => number;
-  /** Reads the freezes, findings and acknowledgements that other processes have written. Rejects with PortError if the store fails. */
-  readonly catchUp: () => Promise<void>;
-  readonly context: () => Context;
-  readonly clock: Clock;
-  readonly log: EventLog;
-  readonly logEffect: EffectLog;
-};
-
-/** The engine as the executor sees it: changes the run, and reconciles it again. */
-export type EngineHandle = {
-  readonly transact: Transact;
-  readonly change: Change;
-  /** Reconciles the run again after `afterMs`. */
-  readonly reconcileAfter: (key: RunKey, afterMs: number) => void;
-  /** Called when no effect of the run is in progress any more. */
-  readonly onIdle: (key: RunKey) => void;
-  readonly holdsShard: (shard: number) => boolean;
-};
-
-export type ExecutionHandle = EngineHandle & {
-  readonly isStopping: () => boolean;
-  /** Called right before the effect is marked. Returns false if another process holds the run; the effect is then not marked here. */
-  readonly beginSending: () => boolean;
-};
 
 type SendDecision = Extract<Effect, { type: "send-decision" }>;
 

@@ -12,18 +12,16 @@ import { findApproval, OPENING, type Run } from "../domain/run.ts";
 import {
   checkBeforeSending,
   decisionFingerprint,
-  type EngineHandle,
-  type ExecutionHandle,
-  type ExecutorDeps,
   isDue,
   SENDS_NO_DECISION,
   sendsApproval,
   type SendPermit,
 } from "./check-before-sending.ts";
 import { endedWithin } from "./clock.ts";
+import type { EngineHandle, ExecutionHandle, ExecutorDeps } from "./execution.ts";
 import { createRunFailureLog } from "./logging.ts";
 import { createOutcomeWriter, isLeaseLost, type WriterDeps } from "./outcome-writer.ts";
-import { paceOf } from "./perform-effect.ts";
+import { paceOf } from "./pace.ts";
 
 export type EffectExecutor = {
   /** Starts the effect. If it is in progress already, the run is reconciled again when it ends. */

@@ -6,7 +6,7 @@ import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { PortError } from "../ports.ts";
 import { releaseRunId } from "./change-runs.ts";
-import type { ExecutionHandle, ExecutorDeps } from "./check-before-sending.ts";
+import type { ExecutionHandle, ExecutorDeps } from "./execution.ts";
 import type { RunFailureLog } from "./logging.ts";
 
 /**

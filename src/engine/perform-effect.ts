@@ -1,27 +1,14 @@
 // Performs one effect: makes its port call and returns its outcome.
 
 import { sentReason } from "../domain/approval-transitions.ts";
-import { channelOf } from "../domain/call.ts";
-import { listingPageOf } from "../domain/listing.ts";
-import { isStormSlot } from "../domain/storm.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
-import { ChannelId, type MessageTs, parsed } from "../domain/ids.ts";
+import type { MessageTs } from "../domain/ids.ts";
 import { countApprovers, findPeople } from "./find-approvers.ts";
 import { groupsOfRequester, SHOWN_AGE_MS } from "./fresh-facts.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
-import { isPassing, mayShowButtons, renderKey, STOPPED } from "../domain/render-key.ts";
-import {
-  cardSlot,
-  findApproval,
-  isStoppable,
-  isStopped,
-  OPENING,
-  type Run,
-  runId,
-  type Slot,
-  UNREADABLE,
-} from "../domain/run.ts";
-import { type AgentService, type Chat, type PacedEffect, type People, PortError } from "../ports.ts";
+import { renderKey } from "../domain/render-key.ts";
+import { findApproval, OPENING, type Run, runId, type Slot } from "../domain/run.ts";
+import { type AgentService, type Chat, type People, PortError } from "../ports.ts";
 import { lookUpPrecedents, type PrecedentDeps } from "./precedents.ts";
 
 export type Perform = (run: Run, effect: Effect) => Promise<Outcome>;
@@ -160,77 +147,4 @@ async function sendNotice(run: Run, id: string, chat: Chat): Promise<Outcome> {
   const notice = run.notices.find((candidate) => candidate.id === id);
   if (notice !== undefined) await chat.notify(run, notice.to, notice.says);
   return { type: "told" };
-}
-
-// Slack accepts about one message a second per channel and fifty updates a minute, so urgent effects go first.
-
-/**
- * Returns null if the effect does not go to Slack. The urgency of a post is 0 for a message that lists many requests, 1 for a card, 3 for
- * a request that was decided before it had a card, and 2 for the rest. The urgency of any other effect is 0 for removing buttons, 1 for
- * the end of a decision or a run and for private notices, 3 for a state of a run that may soon be over, and 2 for the rest.
- */
-export function paceOf(run: Run, effect: Effect): PacedEffect | null {
-  const channel = "slot" in effect ? channelOf(run, effect.slot) : run.channel;
-  switch (effect.type) {
-    case "create-run":
-    case "send-decision":
-    case "count-approvers":
-    case "look-up-precedents":
-    case "look-up-requester":
-    case "find-people":
-      return null;
-    case "post":
-      return { channel, kind: "post", urgency: postUrgencyOf(run, effect.slot) };
-    case "update":
-      return {
-        channel,
-        kind: "update",
-        urgency: urgencyOf(run, effect.slot),
-        ...messageAt(run, effect.slot),
-      };
-    case "find":
-    case "sweep":
-    case "find-file":
-      return { channel, kind: "read", urgency: 1 };
-    case "share":
-      return { channel, kind: "post", urgency: 1 };
-    case "upload":
-      return { channel, kind: "other", urgency: 1 };
-    case "send-notice":
-      return paceOfNotice(run, effect.notice);
-  }
-}
-
-function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
-  const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
-  if (slot === UNREADABLE || listingPageOf(run, slot) !== null) return 0;
-  // If a storm notice waited behind the openings of all the runs that now await approval, its number would be wrong in the meantime.
-  if (isStormSlot(slot)) return 1;
-  if (card !== undefined && card.state.type !== "pending") return mayShowButtons(run.posts[slot]) ? 0 : 1;
-  // A stop that is over still shows a button, which does nothing. For a stop in force, the update only changes the count of its denials.
-  if (slot === STOPPED) return isStopped(run) && isStoppable(run) ? 3 : 1;
-  if (slot !== OPENING) return 2;
-  return isPassing(run) ? 3 : (run.seen?.ended ?? null) === null ? 2 : 1;
-}
-
-/** A notice is paced like any other post to that person or channel. */
-function paceOfNotice({ channel, notices }: Run, id: string): PacedEffect {
-  const to = notices.find((notice) => notice.id === id)?.to ?? channel;
-  return { channel: to, kind: "post", urgency: parsed(ChannelId, to) === null ? 1 : 2 };
-}
-
-function messageAt({ posts }: Run, slot: Slot): Pick<PacedEffect, "message"> {
-  const post = posts[slot];
-  return post?.type === "up" ? { message: post.ts } : {};
-}
-
-/**
- * A message that lists many requests is posted before the card of a single request. If a listing showed an approval until it was decided,
- * its card is posted after everything that can still be decided.
- */
-function postUrgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
-  if (slot === UNREADABLE || listingPageOf(run, slot) !== null || isStormSlot(slot)) return 0;
-  const card = run.approvals.find((approval) => cardSlot(approval.id) === slot);
-  if (card === undefined) return 2;
-  return card.state.type === "pending" || card.listing === undefined ? 1 : 3;
 }

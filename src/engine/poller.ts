@@ -3,7 +3,8 @@
 
 import type { Context } from "../domain/context.ts";
 import type { RunId, RunKey } from "../domain/ids.ts";
-import { isOutdated, lastNewsAt, newsMark, nextPollMs } from "../domain/observe.ts";
+import { isOutdated } from "../domain/observe.ts";
+import { lastNewsAt, newsMark, nextPollMs } from "../domain/poll-schedule.ts";
 import type { Plan } from "../domain/reconcile.ts";
 import { contextFields } from "../domain/run-context.ts";
 import { isMissing, isWatched, type Run, runId } from "../domain/run.ts";

@@ -1,12 +1,11 @@
 // Decides who may start, watch and unwatch runs: full members of this workspace who see the channel and whom the policy allows. Also
 // decides who may read about runs, which depends on the channels that a person is in.
 
-import { aboutTask, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import { isOneOf, type Person } from "../domain/authorization.ts";
 import type { Context } from "../domain/context.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { freezeIn } from "../domain/freeze.ts";
-import type { ChannelId, RunKey, UserId, PersonId } from "../domain/ids.ts";
+import type { ChannelId, UserId, PersonId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Principals } from "../domain/policy/named-people.ts";
 import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
@@ -125,48 +124,6 @@ export async function refusalToKnow(
   }
 }
 
-/**
- * Stores the run, and reconciles it if this process holds its channel. Resolves to the key of the stored run: if the intention was used
- * before, this is the run that it created then.
- */
-export async function storeRun(deps: UseCaseDeps, run: Run, sideWrites: RunWrites): Promise<RunKey> {
-  const stored = await insertSurely(deps, run, sideWrites);
-  if (stored === "stored") await deps.engine.resume({ run, revision: 1 });
-  if (typeof stored !== "object") return run.key;
-  // The answer to its commit may have been lost. In that case no process follows the run yet.
-  try {
-    const existing = await deps.store.load(stored.known);
-    if (existing !== null) await deps.engine.resume(existing);
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    deps.engine.followIfStored(stored.known);
-  }
-  return stored.known;
-}
-
-type RunWrites = { intention?: string; audit: AuditEntry[] };
-
-/**
- * Inserts the run. If the answer to the commit is lost, the same insert shows whether the run is stored. If that fails as well, this
- * rejects, and the engine looks for the run later.
- */
-async function insertSurely(
-  { store, engine }: Pick<UseCaseDeps, "store" | "engine">,
-  run: Run,
-  sideWrites: RunWrites,
-): ReturnType<RunStore["insert"]> {
-  const insert = async (): ReturnType<RunStore["insert"]> => store.insert(run, sideWrites);
-  try {
-    return await insert();
-  } catch (error) {
-    if (!(error instanceof PortError) || error.applied === "no") throw error;
-    return insert().catch((again: unknown) => {
-      engine.followIfStored(run.key);
-      throw again;
-    });
-  }
-}
-
 /** Counts a refusal and writes its audit entry. Resolves to the result unchanged. `tried`: the known details of the attempt. */
 export async function noteIfRefused<Value>(
   deps: Pick<UseCaseDeps, "store" | "metrics" | "context">,
@@ -177,18 +134,6 @@ export async function noteIfRefused<Value>(
   if (result.ok) return result;
   await createNoteRefusal(deps)(by, result.error.type, tried);
   return result;
-}
-
-/** The audit entry of a run that was started, watched or unwatched. */
-export function runEntry(
-  run: Run,
-  by: Asker,
-  what: "started" | "watched" | "unwatched",
-  ctx: Context,
-): AuditEntry {
-  const { team, user } = by;
-  const about = aboutTask(run.input, ctx);
-  return auditEntry(run, { at: ctx.now, what, by: { team, user }, outcome: what, ...about });
 }
 
 /** Resolves to the channels of a person, for reading. An old answer never decides that they are not in `channel`. */

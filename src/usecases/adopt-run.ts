@@ -15,11 +15,10 @@ import {
   refusalToKnow,
   refusalToStart,
   refusalToUse,
-  runEntry,
-  storeRun,
   type UseCaseDeps,
 } from "./access.ts";
 import { othersWhoMayHaveAsked, requestersOf } from "./past-requesters.ts";
+import { runEntry, storeRun } from "./store-run.ts";
 
 export type AdoptRun = {
   /** The person who adopts a run counts as its requester. */

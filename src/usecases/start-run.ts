@@ -10,15 +10,8 @@ import { fillTask, readTaskLine, type SavedTask, type TaskValues } from "../doma
 import { err, ok, type Result } from "../domain/result.ts";
 import { canRunAgain, isStoppable, newRun, type Run } from "../domain/run.ts";
 import { isBlank } from "../domain/text/text.ts";
-import {
-  type Asker,
-  isAmongAny,
-  noteIfRefused,
-  refusalToStart,
-  runEntry,
-  storeRun,
-  type UseCaseDeps,
-} from "./access.ts";
+import { type Asker, isAmongAny, noteIfRefused, refusalToStart, type UseCaseDeps } from "./access.ts";
+import { runEntry, storeRun } from "./store-run.ts";
 
 export type StartRun = {
   /** `intention` identifies the command or form, so that its repetition starts no second run. The run is stored when this resolves. */

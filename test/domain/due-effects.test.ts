@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
-import { newsMark } from "#src/domain/observe.ts";
+import { newsMark } from "#src/domain/poll-schedule.ts";
 import {
   type PostedMessage,
   REFUSED_RETRY_MS,

@@ -13,7 +13,7 @@ import {
   TeamId,
   UserId,
 } from "#src/domain/ids.ts";
-import { lastNewsAt, nextPollMs } from "#src/domain/observe.ts";
+import { lastNewsAt, nextPollMs } from "#src/domain/poll-schedule.ts";
 import { decidedRun } from "../make/history.ts";
 import { anApproval, aWatchedRun, NOON } from "../make/run.ts";
 

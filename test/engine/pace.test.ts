@@ -5,7 +5,7 @@ import type { Approval } from "#src/domain/approval.ts";
 import { ChannelId, MessageTs } from "#src/domain/ids.ts";
 import { cardRenderKey, STOPPED } from "#src/domain/render-key.ts";
 import { cardSlot, OPENING, type Run } from "#src/domain/run.ts";
-import { paceOf } from "#src/engine/perform-effect.ts";
+import { paceOf } from "#src/engine/pace.ts";
 import { APPROVER, anApproval, aWatchedRun, TEAM, withApprovals } from "../make/run.ts";
 
 const pending = anApproval();

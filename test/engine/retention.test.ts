@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
-import { createRetention } from "#src/engine/change-runs.ts";
+import { createRetention } from "#src/engine/retention.ts";
 import { createHandClock } from "../make/clock.ts";
 import { aWatchedRun } from "../make/run.ts";
 

@@ -16,7 +16,7 @@ export const TARGETS = {
     tests: ["test/domain/{reconcile,due-effects,apply-outcome,end-run,follow-up-due,observe}.test.ts"],
   },
   observe: {
-    mutate: ["src/domain/observe.ts"],
+    mutate: ["src/domain/observe.ts", "src/domain/poll-schedule.ts"],
     tests: [
       "test/domain/{observe,observe-facts,due-effects,same-request,run-context,end-run,schedule}.test.ts",
     ],
