@@ -16,7 +16,7 @@ import { ChannelId, GroupId, type TeamId, UserId } from "./domain/ids.ts";
 import { builtInFor, type Rule } from "./domain/policy/policy.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
 import { type Clock, createClock } from "./engine/clock.ts";
-import { createFreezes, type Freezes } from "./engine/shared-news.ts";
+import { createFreezes, type Freezes } from "./engine/freezes.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
 import { listenTo } from "./engine/listened-store.ts";

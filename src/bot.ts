@@ -8,8 +8,9 @@ import { type CloseOrphans, createCloseOrphans } from "./engine/close-orphans.ts
 import { type Clock, type CountedTime, endedWithin } from "./engine/clock.ts";
 import { createEffectExecutor } from "./engine/effect-executor.ts";
 import type { ExecutorDeps } from "./engine/execution.ts";
-import { createSharedNews, type Freezes, type SharedNews } from "./engine/shared-news.ts";
+import { createSharedNews, type SharedNews } from "./engine/shared-news.ts";
 import { followRuns } from "./engine/follow-runs.ts";
+import type { Freezes } from "./engine/freezes.ts";
 import { createGatherCalls } from "./engine/gather-calls.ts";
 import { createHealth, type HealthMonitor } from "./engine/health.ts";
 import { createIntegrity, type Integrity } from "./engine/integrity.ts";

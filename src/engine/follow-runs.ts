@@ -2,10 +2,10 @@
 
 import { applyBrakeToRuns } from "./change-runs.ts";
 import type { CloseOrphans } from "./close-orphans.ts";
+import type { Freezes } from "./freezes.ts";
 import type { Integrity } from "./integrity.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { PauseClocks } from "./pause-clocks.ts";
-import type { Freezes } from "./shared-news.ts";
 
 type Deps = Parameters<typeof applyBrakeToRuns>[0] & {
   readonly integrity: Pick<Integrity, "start">;

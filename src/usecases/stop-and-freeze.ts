@@ -16,7 +16,7 @@ import {
 import { err, ok, type Result } from "../domain/result.ts";
 import { isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { applyBrakeToRuns } from "../engine/change-runs.ts";
-import type { Freezes } from "../engine/shared-news.ts";
+import type { Freezes } from "../engine/freezes.ts";
 import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import type { EventLog } from "../ports.ts";

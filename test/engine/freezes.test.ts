@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { auditEntry } from "#src/audit/entry.ts";
-import { createFreezes } from "#src/engine/shared-news.ts";
+import { createFreezes } from "#src/engine/freezes.ts";
 import { failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, NOON, TEAM } from "../make/run.ts";
 

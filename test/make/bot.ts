@@ -4,7 +4,7 @@ import { afterEach } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { type Bot, createBot } from "#src/bot.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
-import { createFreezes } from "#src/engine/shared-news.ts";
+import { createFreezes } from "#src/engine/freezes.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import { channelOf } from "#src/domain/call.ts";
 import {

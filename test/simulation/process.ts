@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { type Bot, createBot } from "#src/bot.ts";
 import type { Context } from "#src/domain/context.ts";
 import type { Clock } from "#src/engine/clock.ts";
-import { createFreezes } from "#src/engine/shared-news.ts";
+import { createFreezes } from "#src/engine/freezes.ts";
 import { ALONE, type LeaseTimes } from "#src/engine/lease-keeper.ts";
 import { slowestProbeMs } from "#src/engine/service-breaker.ts";
 import type { EventLog } from "#src/ports.ts";
