@@ -2,7 +2,7 @@
 
 import type { Context } from "./domain/context.ts";
 import type { Run } from "./domain/run.ts";
-import { type CardSweep, createCardSweep } from "./engine/card-sweep.ts";
+import { type CardChecks, createCardChecks } from "./engine/card-check.ts";
 import { applyPolicyToWaiting, releaseHeldBack } from "./engine/change-runs.ts";
 import { type CloseOrphans, createCloseOrphans } from "./engine/close-orphans.ts";
 import { type Clock, type CountedTime, endedWithin } from "./engine/clock.ts";
@@ -88,7 +88,7 @@ export type Bot = {
   readonly reportWeek: ReportWeek;
   readonly dispute: Dispute;
   readonly closeDispute: CloseDispute;
-  readonly cards: Pick<CardSweep, "deleted" | "appJoined" | "lookNow">;
+  readonly cards: Pick<CardChecks, "deleted" | "appJoined" | "lookNow">;
   readonly orphans: Pick<CloseOrphans, "pressed">;
   readonly acknowledge: Acknowledge;
   readonly health: Pick<HealthMonitor, "live" | "parts" | "start">;
@@ -229,7 +229,7 @@ function createLoops(
 
 /** Restores cards that were deleted in Slack, and closes messages that the store does not know. */
 const createMessageRepair = (deps: EngineDeps) => ({
-  cards: createCardSweep({ ...deps, team: deps.audit.team }),
+  cards: createCardChecks({ ...deps, team: deps.audit.team }),
   orphans: createCloseOrphans(deps),
 });
 

@@ -1,7 +1,7 @@
 // What the listeners use: the use cases, the clients, and the memory of clicks.
 
 import type { TeamId, UserId } from "../../domain/ids.ts";
-import type { CardSweep } from "../../engine/card-sweep.ts";
+import type { CardChecks } from "../../engine/card-check.ts";
 import type { CloseOrphans } from "../../engine/close-orphans.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
@@ -49,7 +49,7 @@ export type ListenerDeps = {
   readonly reportWeek: ReportWeek;
   readonly dispute: Dispute;
   readonly closeDispute: CloseDispute;
-  readonly cards: Pick<CardSweep, "deleted" | "appJoined" | "lookNow">;
+  readonly cards: Pick<CardChecks, "deleted" | "appJoined" | "lookNow">;
   readonly orphans: Pick<CloseOrphans, "pressed">;
   readonly acknowledge: Acknowledge;
   /** For calls that a person waits for, such as views and links. */

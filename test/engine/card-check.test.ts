@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChannelId, MessageTs } from "#src/domain/ids.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";
-import { LOOK_EVERY_MS } from "#src/engine/card-sweep.ts";
+import { LOOK_EVERY_MS } from "#src/engine/card-check.ts";
 import { createBench, failure } from "../make/bot.ts";
 import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 

@@ -10,7 +10,7 @@ import type { Clock } from "./clock.ts";
 import { DueQueue } from "./background-work.ts";
 import type { RunEngine } from "./run-engine.ts";
 
-export type CardSweep = {
+export type CardChecks = {
   /** Called when Slack reports that this message was deleted. Never rejects. */
   deleted(channel: ChannelId, ts: MessageTs): Promise<void>;
   /** Called when the app has joined the channel. Messages that the channel refused are tried again at once. Never rejects. */
@@ -43,10 +43,10 @@ type Card = {
   readonly ts: MessageTs;
 };
 
-export function createCardSweep(deps: Deps): CardSweep {
+export function createCardChecks(deps: Deps): CardChecks {
   const { engine, clock, log, store } = deps;
   const cards = createCards();
-  const checks = createChecks(deps, (card) => cards.at(card.channel, card.ts) === card);
+  const checks = createCheckQueue(deps, (card) => cards.at(card.channel, card.ts) === card);
   // A card may be deleted before Slack answers its post, and a person may ask for its run before the answer is stored.
   const deletedUnknown = new Set<string>();
   const requestedRuns = new Set<RunKey>();
@@ -95,7 +95,7 @@ function addTo<Value>(values: Set<Value>, value: Value): void {
   if (values.size > MAX_UNKNOWN && oldest !== undefined) values.delete(oldest);
 }
 
-type Checks = {
+type CheckQueue = {
   readonly later: (card: Card) => void;
   /** Checks the card before all cards that are merely due. */
   readonly now: (card: Card) => void;
@@ -103,7 +103,7 @@ type Checks = {
 };
 
 /** Checks one card at a time, and checks each card again as long as it is current. */
-function createChecks(deps: Deps, isCurrent: (card: Card) => boolean): Checks {
+function createCheckQueue(deps: Deps, isCurrent: (card: Card) => boolean): CheckQueue {
   const requestedCards = new Set<Card>();
   const queue: DueQueue<Card> = new DueQueue(deps.clock, 1, async (card) => {
     const pace = requestedCards.delete(card) ? REQUESTED : REGULAR;
