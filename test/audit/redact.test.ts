@@ -13,12 +13,10 @@ import { openStore } from "#src/adapters/store/open.ts";
 import type { Gathered } from "#src/domain/follow-up.ts";
 import { ApprovalId, RunKey } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
-import { inheritedEnv } from "../make/child-env.ts";
-import { withFilesUpTo } from "../make/full-disk.ts";
+import { runCommand } from "../make/run-command.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 import { sha256 } from "./tampering.ts";
 
-const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 const OTHER_PROCESS = fileURLToPath(new URL("../adapters/store/other-process.ts", import.meta.url));
 const TEXT = `call Ana Example on 555-0199 ${"please ".repeat(2_000)}`;
 const DIGEST = sha256(TEXT);
@@ -31,17 +29,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const audit = (...args: readonly string[]) => outputOf([process.execPath, COMMAND, ...args]);
-
-async function outputOf([program = "", ...args]: readonly string[]) {
-  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
-  const child = spawn(program, args, { env, cwd: folder });
-  const output = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => (output.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (output.err += chunk.toString()));
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, ...output };
-}
+const place = () => ({ env: { DATABASE_URL: `sqlite:${file}` }, cwd: folder });
+const audit = (...args: readonly string[]) => runCommand("audit", args, place());
 
 async function withStore(
   work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>,
@@ -99,7 +88,7 @@ test("if the file cannot be rewritten, the command says that bytes stay, and rem
       await store.audit([anAuditEntry(aRun(), { digest: sha256(text), text })]);
     }
   });
-  const output = await outputOf(withFilesUpTo(400, process.execPath, COMMAND, "redact", DIGEST));
+  const output = await runCommand("audit", ["redact", DIGEST], { ...place(), filesUpTo: 400 });
   expect(output).toMatchObject({ code: 2, out: "" });
   expect(output.err).toContain(
     "The text is erased, and audit entry 22 records this. But its bytes are still in",

@@ -1,11 +1,9 @@
 // `npm run audit -- archive`: old entries move into a signed file, the rest stays verifiable, and a removal cannot be hidden behind it.
 
-import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -14,15 +12,13 @@ import { RunId } from "#src/domain/ids.ts";
 import { createAuditStream } from "#src/notifications/audit-stream.ts";
 import type { Store } from "#src/ports/store.ts";
 import { sha256 } from "../audit/tampering.ts";
-import { inheritedEnv } from "../make/child-env.ts";
 import { spoil } from "../make/spoil.ts";
 import { createHandClock } from "../make/clock.ts";
-import { withFilesUpTo } from "../make/full-disk.ts";
 import { quietLog } from "../make/quiet.ts";
+import { runCommand } from "../make/run-command.ts";
 import { anApproval, anAuditEntry, aRun, aWatchedRun, NOON } from "../make/run.ts";
 import { eventually } from "../make/eventually.ts";
 
-const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 const DAY_MS = 86_400_000;
 /** The entries of a test are one day apart, starting on the first of November. */
 const at = (day: number): number => Date.UTC(2026, 10, day, 12);
@@ -73,16 +69,12 @@ async function write(...more: readonly AuditEntry[]): Promise<void> {
 
 type Seen = { readonly code: number | null; readonly words: string };
 
-const audit = (...args: readonly string[]): Promise<Seen> => seenOf([process.execPath, COMMAND, ...args]);
+const audit = (...args: readonly string[]): Promise<Seen> => seenOf(args);
 
-async function seenOf([program = "", ...args]: readonly string[]): Promise<Seen> {
-  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
-  const child = spawn(program, args, { env, cwd: folder });
-  let words = "";
-  child.stdout.on("data", (chunk: Buffer) => (words += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (words += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, words };
+async function seenOf(args: readonly string[], limit: { readonly filesUpTo?: number } = {}): Promise<Seen> {
+  const place = { env: { DATABASE_URL: `sqlite:${file}` }, cwd: folder, ...limit };
+  const { code, out: printed, err } = await runCommand("audit", args, place);
+  return { code, words: printed + err };
 }
 
 const archive = (before = "2026-11-04", ...more: readonly string[]): Promise<Seen> =>
@@ -308,8 +300,7 @@ describe("the archive command", () => {
   test("says that the entries are in the file, also if the database cannot be shrunk afterwards", async () => {
     const texts = Array.from("abcdefghijklmnopqrst", (letter) => letter.repeat(30_000));
     await write(...texts.map((each) => anAuditEntry(run, { digest: sha256(each), text: each })));
-    const command = [process.execPath, COMMAND, "archive", "--before", "2026-11-04", out];
-    const { code, words } = await seenOf(withFilesUpTo(400, ...command));
+    const { code, words } = await seenOf(["archive", "--before", "2026-11-04", out], { filesUpTo: 400 });
     expect(words).toContain("Archived: entries 1 to 3 are now in ");
     expect(words).toContain("Keep the file: ");
     expect(words).toContain("The database file could not be shrunk (");

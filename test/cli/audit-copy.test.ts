@@ -1,21 +1,17 @@
 // `npm run audit -- verify --against FILE`: the database and the copy that AUDIT_SINK received are compared with each other.
 
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ocsfEvent, ocsfLine } from "#src/audit/ocsf.ts";
 import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { NO_LINK } from "#src/domain/audit/hash-chain.ts";
 import { relink } from "../audit/tampering.ts";
-import { inheritedEnv } from "../make/child-env.ts";
+import { runCommand } from "../make/run-command.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
-
-const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 
 let folder = "";
 let file = "";
@@ -34,14 +30,10 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 async function against(...files: readonly string[]): Promise<{ code: number | null; out: string }> {
-  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+  const env = { DATABASE_URL: `sqlite:${file}` };
   const parts = [copy, ...files].flatMap((part) => ["--against", part]);
-  const child = spawn(process.execPath, [COMMAND, "verify", ...parts], { env });
-  let out = "";
-  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, out };
+  const { code, out, err } = await runCommand("audit", ["verify", ...parts], { env });
+  return { code, out: out + err };
 }
 
 const lines = (): string[] => readFileSync(copy, "utf8").trimEnd().split("\n");

@@ -1,19 +1,15 @@
 // The names of people in Slack, beside their ids: in `npm run audit -- show` and in the CSV, with a token.
 
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { RunId } from "#src/domain/ids.ts";
-import { inheritedEnv } from "../make/child-env.ts";
+import { type Ended, runCommand } from "../make/run-command.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
-
-const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 
 let folder = "";
 beforeEach(() => {
@@ -29,20 +25,8 @@ async function write(): Promise<void> {
   await store.close();
 }
 
-type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
-
-async function auditWith(
-  more: { readonly [name: string]: string },
-  ...args: readonly string[]
-): Promise<Seen> {
-  const env = { ...inheritedEnv(), DATABASE_URL: url(), ...more };
-  const child = spawn(process.execPath, [COMMAND, ...args], { env });
-  let [out, err] = ["", ""];
-  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, out, err };
-}
+const auditWith = (more: { readonly [name: string]: string }, ...args: readonly string[]): Promise<Ended> =>
+  runCommand("audit", args, { env: { DATABASE_URL: url(), ...more } });
 
 let slack: Server;
 let asked: string[] = [];
@@ -64,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(() => slack.close());
 
-const withToken = (...args: readonly string[]): Promise<Seen> => {
+const withToken = (...args: readonly string[]): Promise<Ended> => {
   const { port } = slack.address() as AddressInfo;
   const env = { SLACK_BOT_TOKEN: "xoxb-test", SLACK_API_URL: `http://127.0.0.1:${port}/api/` };
   return auditWith(env, ...args);

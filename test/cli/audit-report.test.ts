@@ -1,11 +1,9 @@
 // `npm run audit -- report`: the report for an auditor of the control, and the entries behind each number.
 
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { controlReport } from "#src/cli/audit/report.ts";
@@ -13,10 +11,9 @@ import { openAuditFile } from "#src/adapters/store/audit-file.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { UserId } from "#src/domain/ids.ts";
 import { sha256 } from "../audit/tampering.ts";
-import { inheritedEnv } from "../make/child-env.ts";
+import { runCommand } from "../make/run-command.ts";
 import { anApproval, anAuditEntry, aRun, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
-const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 const DAY_MS = 86_400_000;
 const ALL = { from: NOON - DAY_MS, to: NOON + DAY_MS };
 
@@ -142,19 +139,15 @@ describe("of an audit that was tampered with", () => {
     db.close();
   }
 
-  async function asked(...more: readonly string[]): Promise<{ code: unknown; out: string }> {
-    const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}` };
+  const asked = (...more: readonly string[]) => {
     const args = ["report", "--from", "2026-11-01", "--to", "2026-11-30", ...more];
-    const child = spawn(process.execPath, [COMMAND, ...args], { env });
-    let out = "";
-    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-    return { code: await new Promise((resolve) => child.once("close", resolve)), out };
-  }
+    return runCommand("audit", args, { env: { DATABASE_URL: `sqlite:${file}` } });
+  };
 
   test("no report is made", async () => {
     await write(decided("apr_1", 1));
     change("update audit set entry = replace(entry, 'U0BEN', 'U0CAT')");
-    expect(await asked()).toEqual({ code: 1, out: "" });
+    expect(await asked()).toMatchObject({ code: 1, out: "" });
   });
 
   test("a report is made with --tampered, which says that it is no evidence and names the rows that are no entries", async () => {

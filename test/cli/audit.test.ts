@@ -22,6 +22,7 @@ import { RunId } from "#src/domain/ids.ts";
 import { auditKeyBeside, auditKeyFile } from "#src/adapters/store/audit-key.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { type Ended, runCommand } from "../make/run-command.ts";
 import { spoil } from "../make/spoil.ts";
 import { anApproval, anAuditEntry, aRun } from "../make/run.ts";
 import { relink, sha256 } from "../audit/tampering.ts";
@@ -38,21 +39,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
-
-function start(args: readonly string[], temporary = tmpdir()) {
-  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, TMPDIR: temporary };
-  return spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
-}
-
-async function audit(...args: readonly string[]): Promise<Seen> {
-  const child = start(args);
-  const seen = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, ...seen };
-}
+const audit = (...args: readonly string[]) =>
+  runCommand("audit", args, { env: { DATABASE_URL: `sqlite:${file}` }, cwd: folder });
 
 const RUN = RunId("run_7");
 const TEXT = JSON.stringify(["run_7", "apr_1", { action: "delete it\u202E" }]);
@@ -200,7 +188,7 @@ describe("verify", () => {
 });
 
 describe("export", () => {
-  const seqs = ({ out }: Seen): number[] =>
+  const seqs = ({ out }: Ended): number[] =>
     out
       .trim()
       .split("\n")
@@ -291,7 +279,8 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s leaves no copy of the database beh
   await store.close();
   const temporary = join(folder, "temporary");
   mkdirSync(temporary);
-  const child = start(["export"], temporary);
+  const env = { ...inheritedEnv(), DATABASE_URL: `sqlite:${file}`, TMPDIR: temporary };
+  const child = spawn(process.execPath, [COMMAND, "export"], { env, cwd: folder });
   child.stdout.once("data", () => {
     expect(readdirSync(temporary)).toHaveLength(1);
     child.kill(signal);

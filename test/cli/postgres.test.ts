@@ -1,10 +1,8 @@
 // `npm run audit`, `npm run policy -- explain` and `npm run doctor` on a PostgreSQL database, while bots use it.
 
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startWorld } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -12,8 +10,8 @@ import { RunId } from "#src/domain/ids.ts";
 import { canonicalJson } from "#src/domain/json.ts";
 import type { Store } from "#src/ports/store.ts";
 import { sha256 } from "../audit/tampering.ts";
-import { inheritedEnv } from "../make/child-env.ts";
 import { type PostgresServer, startPostgres } from "../make/postgres.ts";
+import { runCommand } from "../make/run-command.ts";
 import { anApproval, anAuditEntry, aRun, aWatchedRun, withApprovals } from "../make/run.ts";
 
 const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
@@ -46,16 +44,11 @@ async function command(
   env: { readonly [name: string]: string },
   ...args: string[]
 ): Promise<Seen> {
-  const file = fileURLToPath(new URL(`../../src/cli/${name}.ts`, import.meta.url));
   const secret = url.replace("postgres@", "postgres:canary@");
-  const all = { ...inheritedEnv(), AUDIT_KEY, ...env, DATABASE_URL: secret };
-  const child = spawn(process.execPath, [file, ...args], { env: all, cwd: folder });
-  let out = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => (out += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  expect(out).not.toContain("canary");
-  return { code, out };
+  const all = { AUDIT_KEY, ...env, DATABASE_URL: secret };
+  const { code, out, err } = await runCommand(name, args, { env: all, cwd: folder });
+  expect(out + err).not.toContain("canary");
+  return { code, out: out + err };
 }
 
 const saying = (words: string): unknown => expect.stringContaining(words);

@@ -1,6 +1,5 @@
 // `npm run audit -- rotate-key`: the old key hands over to a new one, and no moment leaves the audit without its key.
 
-import { spawn } from "node:child_process";
 import {
   chownSync,
   existsSync,
@@ -14,15 +13,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { auditKeyFile, auditKeyOf, readAuditKey } from "#src/adapters/store/audit-key.ts";
 import { backUp } from "#src/adapters/store/back-up.ts";
 import { openStore } from "#src/adapters/store/open.ts";
-import { inheritedEnv } from "../make/child-env.ts";
+import { type Ended, runCommand } from "../make/run-command.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
-
-const COMMAND = fileURLToPath(new URL("../../src/cli/audit.ts", import.meta.url));
 
 let folder = "";
 let file = "";
@@ -32,23 +28,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-type Seen = { readonly code: number | null; readonly out: string; readonly err: string };
-
-const audit = (...args: readonly string[]): Promise<Seen> => auditUnder(null, ...args);
+const audit = (...args: readonly string[]): Promise<Ended> => auditUnder(null, ...args);
 
 /** `key`: AUDIT_KEY. */
-async function auditUnder(key: string | null, ...args: readonly string[]): Promise<Seen> {
-  const env = {
-    ...inheritedEnv(),
-    DATABASE_URL: `sqlite:${file}`,
-    ...(key === null ? {} : { AUDIT_KEY: key }),
-  };
-  const child = spawn(process.execPath, [COMMAND, ...args], { env, cwd: folder });
-  const seen = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (seen.err += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, ...seen };
+function auditUnder(key: string | null, ...args: readonly string[]): Promise<Ended> {
+  const env = { DATABASE_URL: `sqlite:${file}`, ...(key === null ? {} : { AUDIT_KEY: key }) };
+  return runCommand("audit", args, { env, cwd: folder });
 }
 
 /** A key in a file, as `--new-key` takes it. */

@@ -6,18 +6,30 @@ import { inheritedEnv } from "./child-env.ts";
 
 export type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
 
-type Env = { readonly [name: string]: string };
+type Options = {
+  readonly env?: { readonly [name: string]: string };
+  readonly cwd?: string;
+  /** A file for the output, instead of `out`. */
+  readonly to?: string;
+  /** No file that the command writes grows beyond this size (KiB), as on a disk that is almost full. */
+  readonly filesUpTo?: number;
+};
 
-/** `name`: the file in `src/cli`, without its ending. `to`: a file for the output, instead of `out`. */
+/** Half a KiB, the unit of `ulimit -f` in POSIX. */
+const BLOCKS_PER_KIB = 2;
+
+/** `name`: the file in `src/cli`, without its ending. */
 export async function runCommand(
   name: string,
   args: readonly string[],
-  { env = {}, to }: { readonly env?: Env; readonly to?: string } = {},
+  { env = {}, cwd, to, filesUpTo }: Options = {},
 ): Promise<Ended> {
   const program = fileURLToPath(new URL(`../../src/cli/${name}.ts`, import.meta.url));
-  const line = to === undefined ? '"$0" "$@"' : `"$0" "$@" > "${to}"`;
-  const child = spawn("sh", ["-c", `exec ${line}`, process.execPath, program, ...args], {
+  const limit = filesUpTo === undefined ? "" : `trap "" XFSZ; ulimit -f ${filesUpTo * BLOCKS_PER_KIB}; `;
+  const line = `${limit}exec "$0" "$@"${to === undefined ? "" : ` > "${to}"`}`;
+  const child = spawn("sh", ["-c", line, process.execPath, program, ...args], {
     env: { ...inheritedEnv(), ...env },
+    cwd,
   });
   const seen = { out: "", err: "" };
   child.stdout.on("data", (chunk: Buffer) => (seen.out += chunk.toString()));
