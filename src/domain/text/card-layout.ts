@@ -7,7 +7,7 @@ import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
 import { contextBehind } from "../run-context.ts";
 import { lineExcerpt, oneLine } from "./excerpt.ts";
 import { withoutSymbols } from "./headline.ts";
-import { type Field, fieldText, nameText, fieldsOf } from "./request-text.ts";
+import { type Field, fieldText, nameText, fieldsOf, writtenValue } from "./request-text.ts";
 import { isSecretField } from "./secrets.ts";
 
 export type RiskLevel = "critical" | "high" | "medium" | "low" | "other";
@@ -150,11 +150,7 @@ function isScalar(value: Json): boolean {
 
 function drawnPart({ names, value }: Part): Field {
   const name = names.map((part) => nameText(part, "masked")).join(".");
-  return { name, text: fieldText(names.at(-1) ?? "", textOf(value), "masked") };
-}
-
-export function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return { name, text: fieldText(names.at(-1) ?? "", writtenValue(value), "masked") };
 }
 
 /** Only names like `dry_run`, `targetEnv` and `plan.id` become labels, because a name that is a sentence could pass for our own words. */
@@ -168,7 +164,7 @@ function shortOf({ path, names, value }: Part): Short[] {
   const label = labelOf(names);
   if (!names.every(isLabel) || label.length > LABEL_CHARS) return [];
   const at = momentOf(value);
-  if (at !== null) return [{ path, names, label, value: textOf(value), at }];
+  if (at !== null) return [{ path, names, label, value: writtenValue(value), at }];
   const shown = shortValue(names.at(-1) ?? "", value);
   return shown === null ? [] : [{ path, names, label, value: shown, at: null }];
 }

@@ -3,8 +3,8 @@
 import type { Approval, FieldChange, Request } from "../approval.ts";
 import { isSameJson, type Json } from "../json.ts";
 import { from } from "./excerpt.ts";
-import { flattened, textOf } from "./card-layout.ts";
-import { fieldsOf, needsFile, shortName } from "./request-text.ts";
+import { flattened } from "./card-layout.ts";
+import { fieldsOf, needsFile, shortName, writtenValue } from "./request-text.ts";
 import { groupDigits } from "./secrets.ts";
 
 /** The most fields whose texts are kept. The others are counted. */
@@ -48,7 +48,7 @@ function textsOf(request: Request): ReadonlyMap<string, { readonly name: string;
   return new Map([
     ...(action === null ? [] : [["", { name: "action", text: action }] as const]),
     ...flattened(fieldsOf(request)).map(
-      ({ path, names, value }) => [path, { name: names.join("."), text: textOf(value) }] as const,
+      ({ path, names, value }) => [path, { name: names.join("."), text: writtenValue(value) }] as const,
     ),
   ]);
 }
@@ -79,7 +79,8 @@ export function fieldChanges(
   return changes.length === 0 || changes.some((change) => change.was === change.is) ? [whole] : changes;
 }
 
-const sentText = (value: Json | undefined): string | null => (value === undefined ? null : textOf(value));
+const sentText = (value: Json | undefined): string | null =>
+  value === undefined ? null : writtenValue(value);
 
 const isSameMember = (was: Json | undefined, is: Json | undefined): boolean =>
   was !== undefined && is !== undefined && isSameJson(was, is);

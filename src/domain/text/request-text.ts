@@ -24,7 +24,10 @@ export type Told = Pick<Request, "action" | "content" | "volatile">;
 
 /** Returns the request as the service sent it, with nothing made visible or masked. */
 export function sentParts(request: Told): RequestParts {
-  const fields = Object.entries(fieldsOf(request)).map(([name, value]) => ({ name, text: written(value) }));
+  const fields = Object.entries(fieldsOf(request)).map(([name, value]) => ({
+    name,
+    text: writtenValue(value),
+  }));
   return { action: request.action, fields };
 }
 
@@ -37,7 +40,9 @@ export function fieldsOf({ action, content }: Told): { readonly [name: string]: 
   return Object.fromEntries(Object.entries(content).filter((field) => !isShownApart(field)));
 }
 
-const written = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+export function writtenValue(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
 
 /** Returns a remark that lists the volatile fields, for plain text. Returns null if there are none. */
 export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field | null {

@@ -14,6 +14,7 @@ import {
   type Run,
 } from "../../../domain/run.ts";
 import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
+import { writtenValue } from "../../../domain/text/request-text.ts";
 import { masked } from "../../../domain/text/secrets.ts";
 import { RUN_AGAIN, UNKNOWN_LEAVE, UNKNOWN_START_AGAIN } from "../names.ts";
 import { withoutSpeaker } from "./delivery-words.ts";
@@ -189,9 +190,7 @@ function endedDetails({ extra, how }: Ended): Block[] {
 }
 
 function restBoxes(rest: Fields, room: number): ReturnType<typeof boxes> {
-  const text = Object.entries(rest).map(
-    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value, null, 2)}`,
-  );
+  const text = Object.entries(rest).map(([name, value]) => `${name}: ${writtenValue(value)}`);
   return boxes(shortened(text.join("\n"), room, "masked"));
 }
 
