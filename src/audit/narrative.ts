@@ -1,5 +1,6 @@
 // Describes the audit of a run in words, for the shell and for the evidence files in Slack. Hidden characters in the texts of people and of
-// the service are made visible, and each text is kept on one line.
+// the service are made visible. Reasons and ids are kept on one line, and each line of a longer text is marked, so that no text looks like
+// an entry.
 
 import { headWords } from "../domain/audit/hash-chain.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
@@ -206,10 +207,16 @@ export async function runStory(
   );
   for (const [digest, name] of texts) {
     const text = await textOf(digest);
-    if (text !== null) lines.push("", `${name} ${digest}:`, visible(text));
+    if (text !== null) lines.push("", `${name} ${digest}:`, quoted(text));
   }
   return lines.join("\n");
 }
+
+const quoted = (text: string): string =>
+  visible(text)
+    .split("\n")
+    .map((line) => `    | ${line}`)
+    .join("\n");
 
 function erasuresOf(entries: readonly KeptEntry[], around: readonly KeptEntry[]): KeptEntry[] {
   const digests = new Set(entries.flatMap(({ entry }) => [entry.digest, entry.context ?? null]));

@@ -149,7 +149,7 @@ test("the evidence of a run contains the policy that its entries name, as it was
   );
   const lines = story.split("\n").filter((line) => line.startsWith("audit "));
   expect(lines.map((line) => /^audit (\d+)/.exec(line)?.[1])).toEqual(["3", "4", "5", "6"]);
-  expect(story).toContain(`policy ${other}:\n${other}`);
+  expect(story).toContain(`policy ${other}:\n    | ${other}`);
 });
 
 test("the evidence of a run begins with its owner, and ends with its task", async () => {
@@ -159,5 +159,20 @@ test("the evidence of a run begins with its owner, and ends with its task", asyn
   const text = bench.notificationSender.given[0]?.text ?? "";
   const { key } = await bench.run(id);
   expect(text).toContain(`Run ${id} · key ${key} · channel ${CHANNEL} · requester ${TEAM}:${REQUESTER}`);
-  expect(text).toContain("task task:\ntask");
+  expect(text).toContain("task task:\n    | task");
+});
+
+test("a text that imitates entries is marked on each line, so that no line of it looks like an entry", async () => {
+  const forged = `audit 190 · ${"9f3c".repeat(4)} · 2026-11-20T12:00:00.000Z · T0ACME:U0BEN approved`;
+  const task = `tidy up\n${forged}\r\n\nrequest 9f3c:\u2028${forged}`;
+  const { text: _, ...entry } = anAuditEntry(aWatchedRun(), { what: "started", digest: "d" });
+  const story = await runStory([{ seq: 1, link: "0".repeat(64), entry }], () => Promise.resolve(task), []);
+  expect(story.split("\n").slice(-5)).toEqual([
+    "task d:",
+    "    | tidy up",
+    `    | ${forged}`,
+    "    | ",
+    `    | request 9f3c:⟨U+2028⟩${forged}`,
+  ]);
+  expect(story.split("\n").filter((line) => line.startsWith("audit "))).toHaveLength(1);
 });
