@@ -20,6 +20,7 @@ export type AuditEntry = {
     | "sent" // a decision is about to be sent
     | "settled" // the result of sending
     | "closed" // closed without a decision here
+    | "reopened" // listed again after it had closed
     | "reminded" // a message calls people to a request that still waits
     | "escalated" // a request has reached a stage of its rule
     | "too-few-approvers" // Slack names too few people who can approve it

@@ -111,11 +111,12 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   sent: () => "decided; it is about to be sent",
   settled: ({ outcome }) => `decided; result: ${shortened(outcome)}`,
   closed: ({ outcome }) => `closed it undecided: ${shortened(outcome)}`,
+  reopened: ({ outcome }) => `opened it again, after it had closed: ${shortened(outcome)}`,
   reminded: ({ outcome, mentioned = [] }) => `sent a reminder: ${shortened(outcome)}${idsWords(mentioned)}`,
   escalated: ({ outcome, stageMs = 0, mentioned = [] }) =>
     `escalated the request after ${Math.round(stageMs / 1_000)} s: ${shortened(outcome)}${idsWords(mentioned)}`,
   coalesced: ({ times = 0, since = 0, outcome }) =>
-    `saw ${times === 1 ? "1 event without an entry of its own" : `${times} events without an entry of their own`} since ${momentWords(since)}. Approvals closed undecided or had too few approvers, and one approval may count several times: ${shortened(outcome)}`,
+    `saw ${times === 1 ? "1 event without an entry of its own" : `${times} events without an entry of their own`} since ${momentWords(since)}. Approvals closed undecided, opened again or had too few approvers, and one approval may count several times: ${shortened(outcome)}`,
   claimed: () => "looks at it",
   "claim-ended": () => "no longer looks at it",
   snoozed: ({ outcome }) => `wants no reminder: ${shortened(outcome)}`,

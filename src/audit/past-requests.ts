@@ -80,7 +80,15 @@ export function gatherRequests(from: number): PastRequests {
 }
 
 /** The kinds of entries that contain a request as a person or Countersign saw it. */
-const SAW_IT = new Set<AuditEntry["what"]>(["opened", "voted", "decided", "refused", "sent", "closed"]);
+const SAW_IT = new Set<AuditEntry["what"]>([
+  "opened",
+  "voted",
+  "decided",
+  "refused",
+  "sent",
+  "closed",
+  "reopened",
+]);
 
 const isTask = ({ what }: KeptEntry["entry"]): boolean =>
   what === "started" || what === "watched" || what === "task-told";

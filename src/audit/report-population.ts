@@ -5,7 +5,7 @@ import type { KeptEntry } from "./entry.ts";
 
 /** The newest entry of each approval. */
 export function newestOfEach(all: readonly KeptEntry[]): KeptEntry[] {
-  const about = ofKind(all, "opened", "voted", "decided", "sent", "settled", "closed");
+  const about = ofKind(all, "opened", "voted", "decided", "sent", "settled", "closed", "reopened");
   const newest = new Map<string, KeptEntry>();
   for (const kept of about) {
     const key = JSON.stringify([kept.entry.run, kept.entry.approval]);
@@ -39,13 +39,13 @@ export function population(all: readonly KeptEntry[], archived: number): ReportS
       countRow(
         "Approvals",
         asked,
-        "approvals that were opened, voted on, decided, sent, settled or closed in the period, each once, by its newest entry. One that waits untouched has none, and one whose end is only counted may have none",
+        "approvals that were opened, voted on, decided, sent, settled, closed or reopened in the period, each once, by its newest entry. One that waits untouched has none, and one whose end is only counted may have none, or only an older one",
       ),
       {
         measure: "Events without an entry of their own",
         value: String(more),
         counted:
-          "an approval closed undecided, or too few people could approve it, beyond the limit for entries that no person caused; one approval may count several times",
+          "an approval closed undecided, opened again, or had too few people who could approve it, beyond the limit for entries that no person caused; one approval may count several times",
         entries: numbersOf(coalesced),
       },
       countRow("Runs asked for", ofKind(all, "started"), "started: a person asked for a run"),

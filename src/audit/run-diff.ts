@@ -1,5 +1,5 @@
-// Creates the audit entries that no person submits: before a decision is sent, for its result, when an approval closes undecided, and when
-// the policy or a stop denies.
+// Creates the audit entries that no person submits: before a decision is sent, for its result, when an approval closes undecided or opens
+// again, and when the policy or a stop denies.
 
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
@@ -41,8 +41,8 @@ function aboutVotes(decision: Decision): Pick<AuditEntry, "votes" | "sentReason"
 }
 
 /**
- * Returns the entries for all decisions that were settled, refused or voided between two states of a run, for all closed approvals, and for
- * its start.
+ * Returns the entries for all decisions that were settled, refused or voided between two states of a run, for all approvals that closed or
+ * opened again, and for its start.
  */
 export function auditOfChange(before: Run, after: Run, ctx: Context): AuditEntry[] {
   return [...auditOfStart(before, after, ctx), ...approvalsChanged(before, after, ctx)];
@@ -65,7 +65,7 @@ function approvalsChanged(before: Run, after: Run, ctx: Context): AuditEntry[] {
       ...stillWaiting(after, previous, next, at),
       ...settled(after, previous, next, ctx),
       ...deniedByNoPerson(after, next, at),
-      ...closed(after, previous, next, at),
+      ...closedOrReopened(after, previous, next, at),
       ...auditOfFollowUp(after, previous, next, at),
       ...tooFew(after, previous, next, at),
     ];
@@ -141,11 +141,15 @@ function deniedByNoPerson(run: Run, next: Approval, at: number): AuditEntry[] {
   return [auditEntry(run, { at, what: "decided", outcome, moments: momentsOf(run, next), ...about })];
 }
 
-function closed(run: Run, previous: Approval, next: Approval, at: number): AuditEntry[] {
-  if (previous.state.type !== "pending" || next.state.type !== "closed") return [];
-  const about = aboutRequest(run, next.id, next.request);
-  const moments = momentsOf(run, next);
-  return [auditEntry(run, { at, what: "closed", outcome: next.state.cause, moments, ...about })];
+/** Both entries say why the approval closed. */
+function closedOrReopened(run: Run, { state: from }: Approval, next: Approval, at: number): AuditEntry[] {
+  const { state: to } = next;
+  const about = () => ({ at, moments: momentsOf(run, next), ...aboutRequest(run, next.id, next.request) });
+  if (from.type === "pending" && to.type === "closed")
+    return [auditEntry(run, { ...about(), what: "closed", outcome: to.cause })];
+  if (from.type === "closed" && to.type === "pending")
+    return [auditEntry(run, { ...about(), what: "reopened", outcome: from.cause })];
+  return [];
 }
 
 /** Written once for each version of the card, at its first count, because people come and go. */
@@ -256,8 +260,8 @@ export function limitUndecidedEntries(
 /** Returns whether no person caused the entry. A stage always has its entry, because its people's decisions rest on it. */
 function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): boolean {
   if (what === "reminded" || what === "too-few-approvers") return true;
-  if (what !== "closed" || outcome === "unwatched" || approval === null) return false;
-  return findApproval(before, approval)?.votes.length === 0;
+  if (outcome === "unwatched" || approval === null) return false;
+  return what === "reopened" || (what === "closed" && findApproval(before, approval)?.votes.length === 0);
 }
 
 type Counted = { readonly count: UndecidedEntries; readonly entries: readonly AuditEntry[] };

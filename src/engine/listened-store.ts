@@ -77,6 +77,7 @@ const LINES: Partial<Record<AuditEntry["what"], string>> = {
   sent: "a decision is about to be sent",
   settled: "a decision is settled",
   closed: "an approval closed without a decision here",
+  reopened: "a closed approval opened again",
   reminded: "people were reminded of a request",
   escalated: "a request was escalated",
   claimed: "a person looks at a request",
@@ -143,7 +144,14 @@ function logRuns(
 }
 
 /** The kinds of entries whose outcome is one of our own words. */
-const OWN_OUTCOMES: readonly AuditEntry["what"][] = ["sent", "settled", "closed", "reminded", "escalated"];
+const OWN_OUTCOMES: readonly AuditEntry["what"][] = [
+  "sent",
+  "settled",
+  "closed",
+  "reopened",
+  "reminded",
+  "escalated",
+];
 
 function fieldsOf(entry: AuditEntry): object {
   const { what, approval, run, runId, by, verdict, step, refusal, outcome } = entry;

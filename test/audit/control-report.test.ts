@@ -107,6 +107,23 @@ test("a request that changes while its approval is held is open again", async ()
 });
 
 test.each([
+  ["that was withdrawn", null, "apr_1"],
+  ["that expired and gave way to another", 20_000, { id: "apr_1", content: { action: "delete everything" } }],
+])("a request %s is open again as soon as the service lists it", async (_how, expiresMs, listed) => {
+  const bench = await createBench();
+  if (expiresMs !== null) bench.policy = aPolicy({ expiry: { afterMs: expiresMs, outcome: "nothing" } });
+  const { id } = await bench.withCard();
+  if (expiresMs === null) bench.agents.pending.set(id, []);
+  await bench.clock.pass(40_000);
+  const closed = await report(bench);
+  expect(ENDS.map((measure) => closed.get(measure))).toEqual(["1", "0"]);
+  bench.agents.pending.set(id, [listed]);
+  await bench.clock.pass(15_000);
+  const rows = await report(bench);
+  expect(["Approvals", ...ENDS].map((measure) => rows.get(measure))).toEqual(["1", "0", "1"]);
+});
+
+test.each([
   ["Restores from a back-up", "restored"],
   ["Archives made", "archived"],
 ] as const)("the exceptions name each gap of the audit: %s", async (measure, what) => {

@@ -1,5 +1,5 @@
 // Approvals that no person touched do not let the audit grow without bound. If an agent asks and withdraws again and
-// again, a few closings per hour are recorded in full, and the rest as a number.
+// again, a few closings and reopenings per hour are recorded in full, and the rest as a number.
 
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -15,10 +15,12 @@ const HOUR_MS = 60 * 60_000;
 
 const closed = (recorded: readonly AuditEntry[]): AuditEntry[] =>
   recorded.filter(({ what }) => what === "closed");
+const reopened = (recorded: readonly AuditEntry[]): AuditEntry[] =>
+  recorded.filter(({ what }) => what === "reopened");
 const counted = (recorded: readonly AuditEntry[]): number =>
   recorded.reduce((sum, { what, times = 0 }) => (what === "coalesced" ? sum + times : sum), 0);
 
-test("every closing is recorded or counted, and an hour records no more than its share", () => {
+test("every closing and reopening is recorded or counted, and an hour records no more than its share", () => {
   const step = fc.record({
     after: fc.integer({ min: 1, max: HOUR_MS / 4 }),
     id: fc.integer({ min: 1, max: 30 }).map((of) => `apr_${of}`),
@@ -27,9 +29,12 @@ test("every closing is recorded or counted, and an hour records no more than its
   fc.assert(
     fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
       const recorded = flicker(steps);
-      expect(closed(recorded).length + counted(recorded)).toBe(steps.length);
-      const hours = Map.groupBy(closed(recorded), ({ at }) => Math.floor(at / HOUR_MS));
-      for (const each of hours.values()) {
+      const again = steps.length - new Set(steps.map(({ id }) => id)).size;
+      const told = closed(recorded).length + reopened(recorded).length;
+      expect(told + counted(recorded)).toBe(steps.length + again);
+      const hourOf = ({ at }: AuditEntry): number => Math.floor(at / HOUR_MS);
+      const ofKinds = [closed(recorded), reopened(recorded)];
+      for (const each of ofKinds.flatMap((kind) => [...Map.groupBy(kind, hourOf).values()])) {
         // A window of an hour may begin at any time, so a clock hour overlaps two of them.
         expect(each.length).toBeLessThanOrEqual(2 * MAX_ENTRIES_PER_RUN);
         const most = Math.max(
@@ -42,20 +47,22 @@ test("every closing is recorded or counted, and an hour records no more than its
   );
 });
 
-test("the first closings of an hour are recorded in full, the rest as one number when the hour is over", () => {
+test("the first closings and reopenings of an hour are recorded in full, the rest as one number when the hour is over", () => {
   const quick = Array.from({ length: 20 }, () => ({ after: 1_000, id: "apr_1", chars: 0 }));
   const recorded = flicker([...quick, { after: HOUR_MS, id: "apr_1", chars: 0 }]);
   expect(recorded.map(({ what }) => what)).toEqual([
-    ...Array<string>(MAX_ENTRIES_PER_APPROVAL).fill("closed"),
+    ...Array.from({ length: MAX_ENTRIES_PER_APPROVAL }, () => ["closed", "reopened"]).flat(),
     "coalesced",
+    "reopened",
     "closed",
   ]);
-  const summary = recorded[MAX_ENTRIES_PER_APPROVAL];
-  expect(summary).toMatchObject({ times: 20 - MAX_ENTRIES_PER_APPROVAL, by: null });
+  const summary = recorded[2 * MAX_ENTRIES_PER_APPROVAL];
+  // The approval closed twenty times, and opened again each time but the last.
+  expect(summary).toMatchObject({ times: 20 + 19 - 2 * MAX_ENTRIES_PER_APPROVAL, by: null });
   const entry = summary ?? recorded[0];
   if (entry === undefined) throw new Error("nothing was recorded");
   expect(entryStory({ seq: 1, link: "0".repeat(64), entry })).toContain(
-    "16 events without an entry of their own",
+    "31 events without an entry of their own",
   );
 });
 
@@ -65,7 +72,7 @@ test("the report does not call further events of one approval further approvals"
   const { rows } = population(kept, 0);
   expect(rows.find(({ measure }) => measure === "Approvals")).toMatchObject({ value: "1" });
   const further = rows.find(({ measure }) => measure === "Events without an entry of their own");
-  expect(further?.value).toBe("16");
+  expect(further?.value).toBe("31");
   expect(further?.counted).toContain("one approval may count several times");
 });
 
@@ -81,7 +88,7 @@ test.for(["__proto__", "constructor"])("an approval with the id %s is counted li
   const agent = aFlickering();
   for (let round = 0; round < 10; round += 1) agent.ask({ after: 1, id, chars: 0 });
   expect(closed(agent.told)).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
-  expect(agent.run().untouched?.omitted).toBe(10 - MAX_ENTRIES_PER_APPROVAL);
+  expect(agent.run().untouched?.omitted).toBe(10 + 9 - 2 * MAX_ENTRIES_PER_APPROVAL);
 });
 
 test("long texts are stored up to a limit; after that, only their digest", () => {
@@ -103,7 +110,7 @@ test("a change that is not about them leaves the run as it is, though an hour ha
   expect(later.run).toBe(run);
 });
 
-test("closings that a person caused are recorded every time", async () => {
+test("closings and reopenings that a person caused are recorded every time", async () => {
   const bench = await createBench();
   const id = aRunId();
   const by = { team: TEAM, user: REQUESTER, channel: CHANNEL };
@@ -114,8 +121,11 @@ test("closings that a person caused are recorded every time", async () => {
     await bench.flow.adoptRun.unwatch(by, id);
     await bench.clock.pass(20_000);
   }
-  const recorded = await bench.store.auditAfter(0, ["closed", "coalesced"], 100);
-  expect(recorded.map(({ entry }) => entry.outcome)).toEqual(Array<string>(8).fill("unwatched"));
+  const recorded = await bench.store.auditAfter(0, ["closed", "reopened", "coalesced"], 100);
+  expect(recorded.map(({ entry }) => `${entry.what} ${entry.outcome}`)).toEqual([
+    ...Array.from({ length: 7 }, () => ["closed unwatched", "reopened unwatched"]).flat(),
+    "closed unwatched",
+  ]);
 });
 
 test("a flickering request of a running bot leaves a few entries and a number", async () => {
@@ -133,7 +143,7 @@ test("a flickering request of a running bot leaves a few entries and a number", 
   expect(recorded.filter(({ entry }) => entry.what === "closed")).toHaveLength(MAX_ENTRIES_PER_APPROVAL);
   expect(recorded.at(-1)?.entry).toMatchObject({
     what: "coalesced",
-    times: 11 - MAX_ENTRIES_PER_APPROVAL,
+    times: 11 + 10 - 2 * MAX_ENTRIES_PER_APPROVAL,
     runId: id,
   });
 });

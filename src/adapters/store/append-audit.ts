@@ -190,6 +190,7 @@ const what = word<AuditEntry["what"]>({
   sent: true,
   settled: true,
   closed: true,
+  reopened: true,
   reminded: true,
   escalated: true,
   "too-few-approvers": true,

@@ -183,7 +183,7 @@ function doubtLines(results: readonly Replayed[], counted: number, withSlack: bo
     [noRule, `${requests(noRule)}: the policy of that time is not in the audit, so nothing was compared.`],
     [
       counted,
-      `${counted === 1 ? "1 event has no entry of its" : `${counted} events have no entry of their`} own: approvals closed undecided or had too few approvers, and one may count several times.`,
+      `${counted === 1 ? "1 event has no entry of its" : `${counted} events have no entry of their`} own: approvals closed undecided, opened again or had too few approvers, and one may count several times.`,
     ],
   ];
   const lines = all.flatMap(([found, says]) => (found > 0 ? [says] : []));
