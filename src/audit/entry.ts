@@ -142,7 +142,7 @@ export type VoteFacts = Pick<AuditEntry, "by" | "reason" | "at"> & {
 
 /** The known moments of the decision that the entry is about (ms since 1970). */
 export type Moments = {
-  /** When the approval was first seen pending. */
+  /** When this request was first seen pending. A changed request counts as a new one. */
   readonly asked?: number;
   /** When Slack accepted the card, by Slack's clock. */
   readonly shown?: number;
@@ -220,12 +220,12 @@ export function aboutDecision(
   return { approval, by, verdict, reason, digest, policy, ...refers };
 }
 
-export function momentsOf(run: Run, { id, seenAt, state }: Approval, later: Moments = {}): Moments {
+export function momentsOf(run: Run, { id, since, state }: Approval, later: Moments = {}): Moments {
   const post = run.posts[cardSlot(id)];
   // A message's `ts` begins with the second at which Slack accepted it.
   const shown = post?.type === "up" ? { shown: Math.floor(Number(post.ts) * 1_000) } : {};
   const submitted = state.type === "decided" ? { submitted: state.decision.at } : {};
-  return { asked: seenAt, ...shown, ...submitted, ...later };
+  return { asked: since, ...shown, ...submitted, ...later };
 }
 
 /** Returns whether a person took their own approval back while it was held. `by` is that person. */

@@ -78,7 +78,8 @@ function voidedEntry(
   next: Approval,
   { past: { decision, cause }, at }: { past: PastDecision; at: number },
 ): AuditEntry {
-  const moments = momentsOf(run, next, { submitted: decision.at, ...deliveryMoments(previous) });
+  // The request may have changed since, and the new one was asked later.
+  const moments = momentsOf(run, previous, { submitted: decision.at, ...deliveryMoments(previous) });
   const outcome = `void: ${cause}`;
   return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(next.id, decision) });
 }

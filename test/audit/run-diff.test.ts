@@ -6,8 +6,9 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import type { AuditEntry, KeptEntry } from "#src/audit/entry.ts";
 import { auditOfChange } from "#src/audit/run-diff.ts";
 import { stopRun } from "#src/domain/brake.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { contextAt, listedRun } from "../make/history.ts";
+import { aPolicy } from "../make/policy.ts";
 import { anApproval, aNonce, aRunId, APPROVER, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
 
 const shown = (): Promise<boolean> => Promise.resolve(true);
@@ -52,6 +53,29 @@ test("a decision is recorded from the click to the confirmation, with every know
   expect(sent).toMatchObject({ asked, shown, submitted: NOON + 3_000 });
   expect(settled).toMatchObject({ submitted: NOON + 3_000, sent: sent?.sent, confirmed: sent?.sent });
   expect(related[1]).toMatchObject({ reason: "go" });
+});
+
+test("a changed request is asked anew, and a decision on the earlier one keeps its own time", async () => {
+  const bench = await createBench();
+  bench.policy = aPolicy({ holdMs: 60_000 });
+  const { id } = await decided(bench);
+  const changed = { id: "apr_1", content: { action: "delete everything" } };
+  bench.agents.pending.set(id, [changed]);
+  await bench.clock.pass(30_000);
+  const opened = await bench.flow.openForm.open(clickOn(await bench.run(id)).click, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+  const related = (await entries(bench)).filter(({ approval }) => approval === "apr_1");
+  const first = (await bench.run(id)).approvals[0]?.seenAt ?? 0;
+  const second = (await bench.run(id)).approvals[0]?.since ?? 0;
+  expect(second).toBeGreaterThan(first + 3_000);
+  expect(related.map(({ what, outcome, moments }) => [`${what} ${outcome}`, moments?.asked])).toEqual([
+    ["opened opened", first],
+    ["decided recorded", first],
+    ["settled void: request-changed", first],
+    ["opened opened", second],
+    ["decided recorded", second],
+  ]);
 });
 
 test("the full text of the decided request is stored under its digest", async () => {
