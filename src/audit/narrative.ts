@@ -243,16 +243,15 @@ function policiesNamed(entries: readonly KeptEntry[], around: readonly KeptEntry
 const NAMES_OF_NOW =
   "Names in quotation marks are what Slack calls people now. They are no part of the entries.";
 
-/** Returns what the entries have in common: the run, its channel and its requester. */
+/** Returns a line for each record of the run. A run that was watched again has another one, perhaps with another channel and requester. */
 function runHeading(entries: readonly KeptEntry[], names: Names): string[] {
-  const found = entries.find(({ entry }) => entry.requester !== null)?.entry;
-  if (found === undefined) return [];
   const id = entries.find(({ entry }) => entry.runId !== null)?.entry.runId ?? null;
-  const parts = [
-    id === null ? "Run without a service id" : `Run ${oneLine(id, WORDS_CHARS)}`,
-    `key ${oneLine(found.run ?? "(none)", WORDS_CHARS)}`,
-    `channel ${found.channel ?? "(none)"}`,
-    `requester ${found.requester === null ? "an unknown person" : personWords(found.requester, names)}`,
-  ];
-  return [parts.join(" · "), ...(names.size === 0 ? [] : [NAMES_OF_NOW]), ""];
+  const run = id === null ? "Run without a service id" : `Run ${oneLine(id, WORDS_CHARS)}`;
+  const records = entries.flatMap(({ entry: { run: key, channel, requester } }) => {
+    if (requester === null) return [];
+    const place = `key ${oneLine(key ?? "(none)", WORDS_CHARS)} · channel ${channel ?? "(none)"}`;
+    return `${run} · ${place} · requester ${personWords(requester, names)}`;
+  });
+  if (records.length === 0) return [];
+  return [...new Set(records), ...(names.size === 0 ? [] : [NAMES_OF_NOW]), ""];
 }

@@ -162,6 +162,20 @@ test("the evidence of a run begins with its owner, and ends with its task", asyn
   expect(text).toContain("task task:\n    | task");
 });
 
+test("the evidence of a run names the channel and the requester of each of its records, once", async () => {
+  const id = aRunId();
+  const [first, second] = [aWatchedRun(id), aWatchedRun(id, { requester: APPROVER })];
+  const kept = [first, first, second].map((run, index) => {
+    const { text: _, ...entry } = anAuditEntry(run, { what: "watched", runId: id });
+    return { seq: index + 1, link: "0".repeat(64), entry };
+  });
+  const story = await runStory(kept, () => Promise.resolve(null), []);
+  expect(story.split("\n").filter((line) => line.startsWith("Run "))).toEqual([
+    `Run ${id} · key ${first.key} · channel ${CHANNEL} · requester ${TEAM}:${REQUESTER}`,
+    `Run ${id} · key ${second.key} · channel ${CHANNEL} · requester ${TEAM}:${APPROVER}`,
+  ]);
+});
+
 test("a text that imitates entries is marked on each line, so that no line of it looks like an entry", async () => {
   const forged = `audit 190 · ${"9f3c".repeat(4)} · 2026-11-20T12:00:00.000Z · T0ACME:U0BEN approved`;
   const task = `tidy up\n${forged}\r\n\nrequest 9f3c:\u2028${forged}`;
