@@ -22,9 +22,10 @@ export type PastRequest = KeyedRequest & {
   readonly runId: RunId | null;
   /** The time of the newest entry. */
   readonly at: number;
-  readonly seq: number;
+  /** When the newest entry's rule applied, and the policy that was in force then. */
+  readonly judgedAt: number;
   readonly policy: PastPolicy;
-  /** The rule that an entry names. Null if no entry does. */
+  /** The rule that the newest entry names. Null if it names none. */
   readonly rule: string | null;
   /** The age (ms) of the newest stage that this request has reached. Stages up to this age count. 0 if it has reached none. */
   readonly escalatedMs: number;
@@ -55,7 +56,7 @@ export function gatherRequests(from: number): PastRequests {
   let policy: PastPolicy = null;
   let counted = 0;
   return {
-    add({ seq, entry }) {
+    add({ entry }) {
       const { what, at, run, approval, digest, times = 0, stageMs = 0 } = entry;
       if (what === "policy-loaded") policy = digest === null ? "built-in" : { digest };
       if (what === "coalesced" && at >= from) counted += times;
@@ -64,7 +65,7 @@ export function gatherRequests(from: number): PastRequests {
       const key = JSON.stringify([run, approval]);
       if (what === "escalated") stages.set(key, { digest, stageMs });
       if (!SAW_IT.has(what)) return;
-      const next = withEntry(requests.get(key) ?? null, { seq, entry, policy });
+      const next = withEntry(requests.get(key) ?? null, { entry, policy });
       if (next !== null) requests.set(key, next);
     },
     all: () =>
@@ -93,15 +94,17 @@ const SAW_IT = new Set<AuditEntry["what"]>([
 const isTask = ({ what }: KeptEntry["entry"]): boolean =>
   what === "started" || what === "watched" || what === "task-told";
 
-type Seen = Pick<KeptEntry, "seq" | "entry"> & { readonly policy: PastPolicy };
+type Seen = Pick<KeptEntry, "entry"> & { readonly policy: PastPolicy };
 
 /** Returns null if the entry does not say enough about a request. */
-function withEntry(known: PastRequest | null, { seq, entry, policy }: Seen): PastRequest | null {
-  const { run, runId, approval, channel, requester, digest, at, what } = entry;
+function withEntry(known: PastRequest | null, { entry, policy }: Seen): PastRequest | null {
+  const { run, runId, approval, channel, requester, digest, at, what, moments } = entry;
   if (run === null || approval === null || channel === null || requester === null) return known;
   // A refusal may be about an older version of the card, or not about a request at all.
   const stale = what === "refused" && (digest === null || known !== null);
   if (stale) return known;
+  // A decision may leave long after it was made, and another policy may be in force by then.
+  const isMadeBefore = what === "sent" && known !== null && known.digest === digest;
   return {
     run,
     runId: runId ?? known?.runId ?? null,
@@ -112,9 +115,9 @@ function withEntry(known: PastRequest | null, { seq, entry, policy }: Seen): Pas
     task: null,
     escalatedMs: 0,
     at,
-    seq,
-    policy,
-    rule: entry.policy?.rule ?? (known?.digest === digest ? (known?.rule ?? null) : null),
+    judgedAt: what === "sent" ? (moments?.submitted ?? at) : at,
+    policy: isMadeBefore ? known.policy : policy,
+    rule: entry.policy?.rule ?? null,
     sent: what === "sent" ? sentOf(entry) : (known?.sent ?? null),
   };
 }

@@ -91,7 +91,7 @@ async function factsOf(request: PastRequest, policy: Policy, was: Policy | null,
   const input = await taskOf(request, policy, tools);
   if (input === null) return "no-task";
   const action = actionIn(content, typeof approval === "string" ? approval : "");
-  const { channel, requester, at } = request;
+  const { channel, requester, judgedAt: at } = request;
   const requesterIn = await groupsOf(requester, was === null ? [policy] : [policy, was], tools.people);
   return { channel, requester, input, action, content, requesterIn, at };
 }

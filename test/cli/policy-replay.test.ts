@@ -109,6 +109,47 @@ test("the policy of the time changes nothing, and a laxer policy is reported as 
   expect(lax.out).toContain("0 would be harder to approve, 1 easier.");
 });
 
+const loaded = (text: string, at = NOON): AuditEntry =>
+  anAuditEntry(aRun(), { at, what: "policy-loaded", run: null, digest: sha256(text), text });
+const named = (text: string, rule: string): Partial<AuditEntry> => ({
+  policy: { version: sha256(text).slice(0, 12), rule },
+});
+
+test("a request that closed is judged by the policy at its end, although a form was opened under another one", async () => {
+  const run = aRun();
+  const about = request("apr_1", { action: "deploy it" });
+  await write([
+    loaded(OLD),
+    anAuditEntry(run, { ...about, ...named(OLD, "everything"), what: "opened" }),
+    loaded(NEW),
+    anAuditEntry(run, { ...about, what: "closed" }),
+  ]);
+  const { out } = await replayed(NEW);
+  expect(out).toContain("Of 1 request, 0 would fall under another rule");
+  expect(out).toContain("0 would be harder to approve, 0 easier.");
+});
+
+const BY_DAY = `rules:
+  - { name: day, when: { hours: { tz: UTC, days: mon-sun, from: "08:00", to: "20:00" } }, approvers: anyone }
+  - { name: night, approvers: { users: [U0BEN] } }
+`;
+
+test("a decision that left later is judged by the policy and the time at which it was made", async () => {
+  const run = aRun();
+  const [decided, sent] = approved({ id: "apr_1", content: { action: "deploy it" }, run }, 2);
+  if (decided === undefined || sent === undefined) throw new Error("nothing was decided");
+  const night = NOON + 10 * 3_600_000;
+  await write([
+    loaded(BY_DAY),
+    { ...decided, ...named(BY_DAY, "day") },
+    loaded(NEW, night),
+    { ...sent, ...named(BY_DAY, "day"), at: night, moments: { submitted: NOON, sent: night } },
+  ]);
+  const { out } = await replayed(BY_DAY);
+  expect(out).toContain("Of 1 request, 0 would fall under another rule");
+  expect(out).toContain("0 would be harder to approve, 0 easier.");
+});
+
 test("requires an approval from each part of a rule, and ignores people whom the rule excepts", async () => {
   await write(history(aRun(), { action: "deploy it" }, { action: "drop it" }));
   const { out } = await replayed(`rules:
