@@ -45,7 +45,7 @@ export type Replayed =
   | (Judgement & { readonly request: PastRequest; readonly judged: true });
 
 export type Judgement = {
-  /** The rule of that time. Null if its policy is unknown. */
+  /** The rule of that time. Null if its policy, or a fact on which that policy depends, is unknown. */
   readonly before: Rule | null;
   readonly after: Rule;
   readonly action: string | null;
@@ -60,15 +60,38 @@ export type Judgement = {
 
 export async function replay(request: PastRequest, policy: Policy, tools: ReplayTools): Promise<Replayed> {
   const was = await tools.policyOf(request.policy);
-  const facts = await factsOf(request, policy, was, tools);
-  if (typeof facts === "string") return { request, judged: false, why: facts };
-  const policies = was === null ? [policy] : [policy, was];
-  if (!policies.every((each) => isRuleKnown(each, facts))) return { request, judged: false, why: "no-group" };
+  const task = request.task === null ? "" : await tools.textOf(request.task);
+  const facts = await factsOf(request, task ?? "", was === null ? [policy] : [policy, was], tools);
+  if (facts === null) return { request, judged: false, why: "no-text" };
+  const known = { facts, task, volatile: was?.volatile ?? [] };
+  const why = missingFor(policy, known);
+  if (why !== null) return { request, judged: false, why };
   const after = withStages(ruleFor(policy, facts), request.escalatedMs);
-  const before = was === null ? null : ruleFor(was, facts);
+  const before = was === null ? null : ruleThen(was, request, known);
   const approvable = await canBeApproved(after, request, tools.people);
   const { lacks, isSure } = await shortfall(after, request, tools.people);
   return { request, judged: true, before, after, action: facts.action, approvable, lacks, isSure };
+}
+
+type Known = {
+  readonly facts: Facts;
+  /** Null if it was erased. */
+  readonly task: string | null;
+  /** The fields that the policy of that time called volatile. */
+  readonly volatile: readonly string[];
+};
+
+/** Returns the unknown fact on which the policy depends, or null. */
+function missingFor(policy: Policy, { facts, task, volatile }: Known): WhyNotJudged | null {
+  if (dependsOn(policy, volatile)) return "volatile";
+  if (task === null && policy.rules.some(({ when }) => when.input !== null)) return "no-task";
+  return isRuleKnown(policy, facts) ? null : "no-group";
+}
+
+/** If a fact is unknown on which the policy of that time depends, only the entry says which rule applied. */
+function ruleThen(was: Policy, { rule }: PastRequest, known: Known): Rule | null {
+  if (missingFor(was, known) === null) return ruleFor(was, known.facts);
+  return was.rules.find(({ name }) => name === rule) ?? null;
 }
 
 /** Returns false if the rule depends on whether the requester is in a group whose members are unknown. */
@@ -82,17 +105,19 @@ function isRuleKnown(policy: Policy, facts: Facts): boolean {
   return none === all;
 }
 
-async function factsOf(request: PastRequest, policy: Policy, was: Policy | null, tools: ReplayTools) {
-  const text = request.digest === null ? null : await tools.textOf(request.digest);
+/** Resolves to null if the text of the request is not in the audit. */
+async function factsOf(
+  { digest, channel, requester, judgedAt: at }: PastRequest,
+  input: string,
+  policies: readonly Policy[],
+  tools: ReplayTools,
+): Promise<Facts | null> {
+  const text = digest === null ? null : await tools.textOf(digest);
   const parts = text === null ? null : parseJson(text);
-  if (parts === null || !isList(parts)) return "no-text";
+  if (parts === null || !isList(parts)) return null;
   const [, approval, content = null] = parts;
-  if (was !== null && dependsOn(policy, was.volatile)) return "volatile";
-  const input = await taskOf(request, policy, tools);
-  if (input === null) return "no-task";
   const action = actionIn(content, typeof approval === "string" ? approval : "");
-  const { channel, requester, judgedAt: at } = request;
-  const requesterIn = await groupsOf(requester, was === null ? [policy] : [policy, was], tools.people);
+  const requesterIn = await groupsOf(requester, policies, tools.people);
   return { channel, requester, input, action, content, requesterIn, at };
 }
 
@@ -104,13 +129,6 @@ async function groupsOf(requester: UserId, policies: readonly Policy[], people: 
     if (members !== null) known.push([group, members.includes(requester)]);
   }
   return Object.fromEntries(known);
-}
-
-/** A policy without conditions on the task can be judged without it. */
-async function taskOf({ task }: KeyedRequest, { rules }: Policy, tools: ReplayTools): Promise<string | null> {
-  if (task === null) return "";
-  const text = await tools.textOf(task);
-  return text === null && rules.every(({ when }) => when.input === null) ? "" : text;
 }
 
 /** Volatile fields are not part of the stored request. A condition on a field with the same name may depend on one. */

@@ -150,6 +150,33 @@ test("a decision that left later is judged by the policy and the time at which i
   expect(out).toContain("0 would be harder to approve, 0 easier.");
 });
 
+test.each([
+  ["a field that was volatile", "field: { polled_at: now }", "ship it"],
+  ["a task that is erased", 'input: "ship *"', null],
+])(
+  "an old rule that depends on %s is the one that the entry names, or unknown",
+  async (_fact, when, task) => {
+    const rule = "{ name: known, approvers: { users: [U0BEN] } }";
+    const old = `rules:
+  - { name: known, when: { ${when} }, approvers: { users: [U0BEN] } }
+  - { name: rest, approvers: { users: [U0CAT] }, quorum: 1 }
+volatile: [polled_at]
+`;
+    const run = aRun();
+    const stored = task === null ? {} : { text: task };
+    await write([
+      loaded(old),
+      anAuditEntry(run, { digest: sha256("ship it"), ...stored }),
+      anAuditEntry(run, { ...request("apr_1", { action: "a" }), ...named(old, "known"), what: "opened" }),
+      anAuditEntry(run, { ...request("apr_2", { action: "b" }), what: "closed" }),
+    ]);
+    const { out } = await replayed(`rules:\n  - ${rule}\n`);
+    expect(out).toContain("Of 2 requests, 0 would fall under another rule");
+    expect(out).toContain("0 would be harder to approve, 0 easier.");
+    expect(out).toContain("1 request: the policy of that time, or a fact that it depends on, is unknown");
+  },
+);
+
 test("requires an approval from each part of a rule, and ignores people whom the rule excepts", async () => {
   await write(history(aRun(), { action: "deploy it" }, { action: "drop it" }));
   const { out } = await replayed(`rules:

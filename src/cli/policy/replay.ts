@@ -180,7 +180,10 @@ function doubtLines(results: readonly Replayed[], counted: number, withSlack: bo
   const all: readonly (readonly [number, string])[] = [
     ...unjudged,
     [unknown, `${requests(unknown)}: ${cause} who is in the groups and channels of their rule.`],
-    [noRule, `${requests(noRule)}: the policy of that time is not in the audit, so nothing was compared.`],
+    [
+      noRule,
+      `${requests(noRule)}: the policy of that time, or a fact that it depends on, is unknown, so at most the names of the rules were compared.`,
+    ],
     [
       counted,
       `${counted === 1 ? "1 event has no entry of its" : `${counted} events have no entry of their`} own: approvals closed undecided, opened again or had too few approvers, and one may count several times.`,
