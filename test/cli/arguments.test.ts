@@ -23,6 +23,18 @@ test("each file of a list is checked", async () => {
   expect(seen.out).toContain("bad.yaml:1");
 });
 
+test("policies are checked even if the settings for Slack cannot be used, and the command says what is wrong", async () => {
+  const other = join(folder, "other.yaml");
+  writeFileSync(other, "rules: []\n");
+  const env = { SLACK_BOT_TOKEN: "xapp-1-abc" };
+  const { code, out, err } = await runCommand("policy", ["lint", good, other], { env });
+  expect(code).toBe(2);
+  expect(err).toMatch(
+    /^Countersign cannot start.*\n  SLACK_BOT_TOKEN .*xoxb-.*\nSo Slack was not asked about the ids\.\n$/,
+  );
+  for (const each of [good, other]) expect(out).toContain(each);
+});
+
 test.each([
   ["policy", ["schema", "extra"], 'does not take the argument "extra"'],
   ["policy", ["explain", "good.yaml", "good.yaml", "extra"], 'does not take the argument "extra"'],
