@@ -43,7 +43,7 @@ export type ConfigFault = { readonly variable: string; readonly wrong: string; r
 
 export type { Config } from "./config/config-shape.ts";
 export type { Proxies } from "./config/proxies.ts";
-export { type Environment, givenValue } from "./config/given.ts";
+export { type Environment, readGiven } from "./config/given.ts";
 export { findMisspelled, type Misspelled, describeMisspelled } from "./config/given.ts";
 export { isLoopback } from "./config/value-formats.ts";
 export { variables } from "./config/variables.ts";

@@ -7,14 +7,15 @@ import {
   type Config,
   type ConfigFault,
   type Environment,
-  givenValue,
   type ReadConfig,
   readConfig,
+  readGiven,
 } from "./config.ts";
 
 export async function loadConfig(env: Environment): Promise<ReadConfig<Config>> {
   const read = readConfig(env);
-  const ofPolicy = await policyFaults(givenValue(env, "POLICY_FILE"));
+  const given = readGiven(env, "POLICY_FILE");
+  const ofPolicy = await policyFaults("value" in given ? given.value : null);
   if (ofPolicy.length === 0) return read;
   return { ok: false, error: [...(read.ok ? [] : read.error), ...ofPolicy] };
 }

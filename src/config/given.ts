@@ -45,10 +45,9 @@ export function readEnvironment(env: Environment): Given {
   return { values, files, faults };
 }
 
-/** Returns the value of one variable. Returns null if it is not set, or if its file cannot be read. */
-export function givenValue(env: Environment, name: Name): string | null {
-  const read = readOne(env, name);
-  return read !== null && "value" in read ? read.value : null;
+/** Reads one variable. Its value is null if it is not set. */
+export function readGiven(env: Environment, name: Name): { readonly value: string | null } | Fault {
+  return readOne(env, name) ?? { value: null };
 }
 
 function readOne(env: Environment, name: string): Reading | Fault | null {

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { findingLine, loadPolicy } from "../../adapters/policy-file/policy-holder.ts";
 import { readRun } from "../../adapters/store/audit-file.ts";
-import { type Environment, explainFaults, givenValue, readAuditConfig } from "../../config.ts";
+import { type Environment, explainFaults, readAuditConfig, readGiven } from "../../config.ts";
 import type { Approval } from "../../domain/approval.ts";
 import { conditionsInWords, conditionsOfKind, followUpSentences, stageRights } from "./rule-words.ts";
 import { withEscalation } from "../../domain/escalation.ts";
@@ -32,9 +32,11 @@ const success = (lines: readonly string[]): Explained => ({ well: true, lines })
 /** `what` is a file, or else the service's id of a run. Without a policy file the built-in policy applies. */
 export async function explain(what: string, file: string | undefined, env: Environment): Promise<Explained> {
   if (existsSync(what)) return withPolicy(what, (policy) => success(explainPolicy(policy)));
-  const policyFile = file ?? givenValue(env, "POLICY_FILE");
-  if (policyFile === null) return explainRunById(what, BUILT_IN, env);
-  return withPolicy(policyFile, (policy) => explainRunById(what, policy, env));
+  const given = file === undefined ? readGiven(env, "POLICY_FILE") : { value: file };
+  if ("wrong" in given)
+    return failure(`${given.variable} ${given.wrong}. Mend it, or name the policy file after the run.`);
+  if (given.value === null) return explainRunById(what, BUILT_IN, env);
+  return withPolicy(given.value, (policy) => explainRunById(what, policy, env));
 }
 
 async function withPolicy(

@@ -165,6 +165,26 @@ test("a stored run's approvals are listed with their rule, while a bot has the d
   expect(await explain("run_nobody_knows", undefined, env)).toMatchObject({ well: false });
 });
 
+test.each([
+  [false, "names the file /nowhere/policy-path, which cannot be read: there is no such file."],
+  [true, "is set beside POLICY_FILE: leave one of them out."],
+])(
+  "no policy is explained in place of the one in a POLICY_FILE_FILE that cannot be used",
+  async (beside, wrong) => {
+    const { url, store } = await storeInFile();
+    const run = listedRun("apr_1");
+    await store.insert(run, {});
+    const { path } = policyFile(POLICY);
+    const both = { POLICY_FILE_FILE: "/nowhere/policy-path", ...(beside ? { POLICY_FILE: path } : {}) };
+    const env = { DATABASE_URL: url, ...both };
+    expect(await explain(runId(run) ?? "", undefined, env)).toEqual({
+      well: false,
+      lines: [`POLICY_FILE_FILE ${wrong} Mend it, or name the policy file after the run.`],
+    });
+    expect(await explain(runId(run) ?? "", path, env)).toMatchObject({ well: true });
+  },
+);
+
 test("ids of the service are shown on one line, without control characters", async () => {
   const { url, store } = await storeInFile();
   const id = RunId(`run\u001B[2J\n${"x".repeat(200)}`);
