@@ -32,12 +32,18 @@ export type PostedMessage =
 /** `refusals`: the number of tries that Slack refused. Absent if none; in older documents, absent means unknown. */
 type Tries = { readonly tries: number; readonly refusals?: number };
 
-/** An uploaded file: Slack's id, and the secrets masked in it, so that the form can show them. */
-export type UploadedFile = { readonly file: string; readonly masked?: readonly string[] };
+/** `losses`: how often Slack has lost an earlier upload of the file before it was shared. Absent if never. */
+type Losses = { readonly losses?: number };
 
-/** One of our files. It is uploaded first, and shared into the thread once its id is stored. */
+/** An uploaded file: Slack's id, and the secrets masked in it, so that the form can show them. */
+export type UploadedFile = { readonly file: string; readonly masked?: readonly string[] } & Losses;
+
+/**
+ * One of our files. It is uploaded first, and shared into the thread once its id is stored. `tries`: of a planned file, the failures so far;
+ * of an uploaded one, the tries to share and to find it, which begin again at 0 with each upload.
+ */
 export type Upload =
-  | { readonly type: "planned"; readonly notBefore: number; readonly tries: number }
+  | ({ readonly type: "planned"; readonly notBefore: number; readonly tries: number } & Losses)
   | (UploadedFile & { readonly type: "uploaded"; readonly notBefore: number; readonly tries: number })
   | (UploadedFile & { readonly type: "sharing"; readonly at: number; readonly tries: number })
   /**
@@ -82,9 +88,12 @@ export const REFUSED_RETRY_MS = 5 * 60_000;
 /** The number of failed tries after which we give a message up, unless its run is still watched. */
 export const REFUSED_TRIES = 20;
 
-export function uploadedFile({ file, masked }: UploadedFile): UploadedFile {
-  return masked === undefined ? { file } : { file, masked };
+export function uploadedFile({ file, masked, losses }: UploadedFile): UploadedFile {
+  return { file, ...(masked !== undefined && { masked }), ...lostBefore({ losses }) };
 }
+
+export const lostBefore = ({ losses = 0 }: { readonly losses?: number | undefined }): Losses =>
+  losses === 0 ? {} : { losses };
 
 /** Counts how often Slack has refused the message. Tries that failed in an outage do not count, so they use up no retries. */
 export function refusalsOf(post: PostedMessage | undefined): number {

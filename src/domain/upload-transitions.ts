@@ -6,6 +6,7 @@ import {
   FILE_LINGER_MS,
   FILE_LOOK_MS,
   FILE_TRIES,
+  lostBefore,
   PLANNED,
   POST_LINGER_MS,
   REFUSED_RETRY_MS,
@@ -55,10 +56,11 @@ type UploadIn<Is extends Upload["type"]> = Extract<Upload, { type: Is }>;
 
 function afterUploading(before: UploadIn<"planned">, outcome: Outcome, monotonic: number): Upload {
   if (outcome.type === "uploaded")
-    return { type: "uploaded", ...uploadedFile(outcome), notBefore: 0, tries: before.tries };
+    return { type: "uploaded", ...uploadedFile(outcome), ...lostBefore(before), notBefore: 0, tries: 0 };
   if (outcome.type === "refused") return refusedFile(outcome.words, monotonic);
   const tries = before.tries + 1;
-  return { type: "planned", notBefore: monotonic + backoffMs(tries, retryAfterOf(outcome)), tries };
+  const notBefore = monotonic + backoffMs(tries, retryAfterOf(outcome));
+  return { type: "planned", notBefore, tries, ...lostBefore(before) };
 }
 
 function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, monotonic: number): Upload {
@@ -73,8 +75,10 @@ function afterSharing(before: UploadIn<"sharing">, outcome: Outcome, monotonic: 
         until: monotonic + FILE_LINGER_MS,
         tries,
       };
-    case "gone":
-      return { type: "planned", notBefore: monotonic + backoffMs(tries, null), tries };
+    case "gone": {
+      const losses = (before.losses ?? 0) + 1;
+      return { type: "planned", notBefore: monotonic + backoffMs(losses, null), tries: losses, losses };
+    }
     case "refused":
       return refusedFile(outcome.words, monotonic);
     case "later":

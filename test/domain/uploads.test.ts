@@ -6,7 +6,7 @@ import { applyUploadOutcome, type UploadAct } from "#src/domain/upload-transitio
 import { applyOutcome } from "#src/domain/apply-outcome.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { observe } from "#src/domain/observe.ts";
-import { REFUSED_TRIES, REQUEST_FILE_TRIES, type Upload } from "#src/domain/posted-message.ts";
+import { REFUSED_TRIES, REQUEST_FILE_TRIES, type Upload, uploadedFile } from "#src/domain/posted-message.ts";
 import { isFinished } from "#src/domain/reconcile.ts";
 import { outcomeRenderKey } from "#src/domain/render-key.ts";
 import { OPENING, OUTCOME, OUTPUT, requestSlot, type Run } from "#src/domain/run.ts";
@@ -107,6 +107,32 @@ describe("a file", () => {
   });
 });
 
+const sharing = (upload: Upload): Upload => {
+  if (upload.type !== "uploaded") throw new Error(`not uploaded: ${upload.type}`);
+  return { type: "sharing", ...uploadedFile(upload), at: NOON, tries: upload.tries + 1 };
+};
+
+test("however often a file was not uploaded, it is looked for as often, and as soon, as one uploaded at once", () => {
+  const act = (type: UploadAct, before: Upload, outcome: Outcome): Upload =>
+    applyUploadOutcome(
+      { ...aWatchedRun(), uploads: { [OUTPUT]: before } },
+      { type, slot: OUTPUT },
+      outcome,
+      NOON,
+    );
+  const shared = (tries: number): Upload => {
+    const uploaded = act(
+      "upload",
+      { type: "planned", notBefore: 0, tries },
+      { type: "uploaded", file: "F1" },
+    );
+    return act("share", sharing(uploaded), { type: "shared" });
+  };
+  const unseen = act("find-file", shared(15), { type: "file-found", there: false });
+  expect(unseen).toMatchObject({ type: "unsure", lookAt: NOON + 2_000 });
+  expect(shared(15)).toEqual(shared(0));
+});
+
 describe("the file of a request that cannot be uploaded", () => {
   const run = listedRun("apr_1");
   const [slot = ""] = run.approvals.map((each) => requestSlot(each));
@@ -131,11 +157,8 @@ describe("the file of a request that cannot be uploaded", () => {
   });
 
   test("says the same if Slack loses it again and again", () => {
-    const round = (before: Upload): Upload => {
-      const next = after(before, { type: "uploaded", file: "F1" });
-      const tries = "tries" in next ? next.tries : 0;
-      return after({ type: "sharing", file: "F1", at: NOON, tries: tries + 1 }, { type: "gone" }, "share");
-    };
+    const round = (before: Upload): Upload =>
+      after(sharing(after(before, { type: "uploaded", file: "F1" })), { type: "gone" }, "share");
     let upload = planned(0);
     for (let count = 0; count < REQUEST_FILE_TRIES; count += 1) upload = round(upload);
     expect(upload).toMatchObject({ type: "refused", words: "Slack does not have the file any more" });

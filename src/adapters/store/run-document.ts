@@ -127,9 +127,10 @@ export const postedMessage = tagged<PostedMessage>({
   refused: { words: text, retryAt: number, ...tries },
 });
 
-const file = { file: text, masked: optional(list(text)) };
+const losses = { losses: optional(number) };
+const file = { file: text, masked: optional(list(text)), ...losses };
 const upload = tagged<Upload>({
-  planned: { notBefore: number, tries: number },
+  planned: { notBefore: number, tries: number, ...losses },
   uploaded: { ...file, notBefore: number, tries: number },
   sharing: { ...file, at: number, tries: number },
   unsure: { ...file, lookAt: number, tries: number, until: optional(number) },
