@@ -14,7 +14,7 @@ import type { UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import type { PolicyNow } from "./rule-facts.ts";
-import { isStopped, isWatched, mapApprovals, type Run } from "./run.ts";
+import { isDenied, isStopped, isWatched, mapApprovals, type Run } from "./run.ts";
 
 /** The reason that the service receives. */
 export const STOP_REASON = "This run was stopped in Slack. Everything it asks for is denied.";
@@ -57,7 +57,7 @@ function cancelStart(run: Run, cause: "stopped" | "frozen", { monotonic }: Conte
 /** Denies the pending requests. A denial that the service refused is not repeated, because the service would refuse it again. */
 function denyPending(run: Run, ctx: Context): Run {
   const { stop } = run;
-  if (stop === undefined || !isWatched(run)) return run;
+  if (stop === undefined || !isDenied(run) || !isWatched(run)) return run;
   return mapApprovals(run, (approval) => {
     if (approval.state.type !== "pending" || wasDenialRefused(approval)) return approval;
     const denial: Decision = {
@@ -145,9 +145,9 @@ export function brakeRenderKey(run: Run): string {
   return `${stopped}${run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`}`;
 }
 
-/** Returns the same run if it is already stopped. */
+/** Returns the same run if it is already stopped. Confirms a stop of an earlier record. */
 export function stopRun(run: Run, by: UserId, ctx: Context): Run {
-  return isStopped(run) ? run : applyBrake({ ...run, stop: { by, at: ctx.now } }, ctx);
+  return isDenied(run) ? run : applyBrake({ ...run, stop: { by, at: ctx.now } }, ctx);
 }
 
 /** Lifts the stop. Requests that it denied stay denied. Returns the same run if it is not stopped. */

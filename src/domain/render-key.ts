@@ -19,6 +19,7 @@ import {
   hasGivenUpId,
   isMissing,
   isStoppable,
+  isDenied,
   isStopped,
   isWatched,
   OPENING,
@@ -42,7 +43,8 @@ export function openingRenderKey(run: Run): string {
   const disputed = isDisputed(run) ? ", disputed" : "";
   // The service may report the task of a watched run later.
   const task = run.input === "" ? ", no task" : "";
-  return `${statusRenderKey(run)}${disputed}${isStopped(run) ? ", stopped" : ""}${task}`;
+  const stopped = !isStopped(run) ? "" : isDenied(run) ? ", stopped" : ", stopped before";
+  return `${statusRenderKey(run)}${disputed}${stopped}${task}`;
 }
 
 /** The most characters of the reason why a run has not started yet that its opening shows. */

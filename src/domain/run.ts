@@ -87,6 +87,11 @@ export type Storm = {
 export type Stop = {
   readonly by: UserId;
   readonly at: number;
+  /**
+   * The order was for an earlier record of a run with this id. If the service has reused the id, that was another run. Denials are final, so
+   * nothing is denied then, but nothing is approved either.
+   */
+  readonly ofEarlierRecord?: true;
   readonly lifted?: { readonly by: UserId; readonly at: number };
 };
 
@@ -269,10 +274,14 @@ export function canRunAgain({ input, creation, seen, watch }: Run): boolean {
   return isOver && !isBlank(input) && watch.type !== "tampered";
 }
 
-/** Returns whether a stop is in force. Everything the run asks for is then denied until the stop is lifted. */
+/** Returns whether a stop is in force. Nothing that the run asks for is then approved until the stop is lifted. */
 export function isStopped({ stop }: Pick<Run, "stop">): boolean {
   return stop !== undefined && stop.lifted === undefined;
 }
+
+/** Returns whether everything that the run asks for is denied until the stop is lifted. */
+export const isDenied = (run: Pick<Run, "stop">): boolean =>
+  isStopped(run) && run.stop?.ofEarlierRecord !== true;
 
 /** Returns whether a stop or a freeze is in force. Then nothing of the run may be approved, here or at the service. */
 export const isBraked = (run: Pick<Run, "stop" | "frozen">): boolean =>

@@ -146,7 +146,7 @@ async function startOver(
 /**
  * Resolves to the stop of the run in the audit, unless it was lifted. An entry that is not proven also stops the run, and lifts no stop:
  * otherwise, people could lift a stop by spoiling its entry. Unsigned columns say which entries are found, so a lift must also name the
- * run.
+ * run. The audit does not show that a run has ended, so a stop of an earlier record may be of another run.
  */
 async function stopInForce({ store, context }: UseCaseDeps, { key, id }: RunIds): Promise<Stop | null> {
   const found = (await Promise.all([store.auditOfRun(key), store.auditOfRun(id)])).flat();
@@ -157,8 +157,11 @@ async function stopInForce({ store, context }: UseCaseDeps, { key, id }: RunIds)
     const { what, run, runId, by, at } = proven.ok ? proven.kept.entry : entry;
     if (what === "stop-lifted") {
       if (proven.ok && (run === key || runId === id)) stop = null;
-    } else if (proven.ok && by !== null) stop = { by: by.user, at };
-    else stop = { by: UNKNOWN_PERSON, at: context().now };
+    } else {
+      const order =
+        proven.ok && by !== null ? { by: by.user, at } : { by: UNKNOWN_PERSON, at: context().now };
+      stop = run === key ? order : { ...order, ofEarlierRecord: true };
+    }
   }
   return stop;
 }

@@ -4,9 +4,12 @@
 import { expect, test } from "vitest";
 import { commandRefusal } from "#src/adapters/slack/blocks/command-refusal-words.ts";
 import { escaped } from "#src/adapters/slack/blocks/rich.ts";
+import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import { RUN_STOP } from "#src/adapters/slack/names.ts";
 import { auditEntry } from "#src/audit/entry.ts";
 import { RunId, TeamId, UNKNOWN_PERSON, UserId } from "#src/domain/ids.ts";
-import { runId } from "#src/domain/run.ts";
+import { openingRenderKey } from "#src/domain/render-key.ts";
+import { OPENING, runId } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
@@ -252,15 +255,15 @@ async function forgetAndWatch(bench: Bench, id: ReturnType<typeof aRunId>): Prom
   await bench.clock.pass(5_000);
 }
 
-test("a stopped run that is forgotten and watched again is still stopped, and its requests are denied, until the stop is lifted", async () => {
+test("a stopped run that is forgotten and watched again gets no approval until the stop is lifted", async () => {
   const bench = await createBench();
   const id = aRunId();
   await stopped(bench, id);
   bench.agents.pending.set(id, ["apr_2"]);
   await forgetAndWatch(bench, id);
-  const { key, stop, approvals } = await bench.run(id);
+  const { key, stop } = await bench.run(id);
   expect(stop).toMatchObject({ by: OTHER });
-  expect(approvals).toMatchObject([{ state: { type: "decided", decision: { verdict: "deny" } } }]);
+  expect(await opens(bench, id, FRIEND.user)).toBe("stopped");
   expect(await bench.flow.stopRun.lift({ ...BY, run: key })).toMatchObject({ ok: false });
   expect(await bench.flow.stopRun.lift({ ...BY, user: FRIEND.user, run: key })).toMatchObject({ ok: true });
   bench.agents.pending.set(id, ["apr_3"]);
@@ -269,6 +272,27 @@ test("a stopped run that is forgotten and watched again is still stopped, and it
   await bench.clock.pass(5_000);
   await forgetAndWatch(bench, id);
   expect((await bench.run(id)).stop).toBeUndefined();
+});
+
+test("the stop of a forgotten run denies nothing that a later run with its id asks for, until a person presses Stop", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  await stopped(bench, id);
+  bench.agents.pending.set(id, ["apr_2"]);
+  await forgetAndWatch(bench, id);
+  const before = await bench.run(id);
+  expect(before.approvals).toMatchObject([{ id: "apr_2", state: { type: "pending" } }]);
+  const opening = JSON.stringify(messageIn(before, OPENING));
+  expect(opening).toContain("nothing it asks for is approved");
+  expect(opening).toContain(RUN_STOP);
+  const press = { ...BY, user: FRIEND.user, run: before.key };
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  const after = await bench.run(id);
+  expect(openingRenderKey(after)).not.toBe(openingRenderKey(before));
+  expect(after.stop).toEqual({ by: FRIEND.user, at: bench.clock.now() });
+  expect(after.approvals).toMatchObject([
+    { state: { type: "decided", decision: { verdict: "deny", stoppedBy: FRIEND.user } } },
+  ]);
 });
 
 test("a stop whose entry was changed still counts, but does not name the person in it", async () => {

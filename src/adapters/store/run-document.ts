@@ -202,6 +202,7 @@ export const runDocument: Doc<Run> = record<Run>({
     record<Stop>({
       by: user,
       at: number,
+      ofEarlierRecord: optional(yes),
       lifted: optional(record<NonNullable<Stop["lifted"]>>({ by: user, at: number })),
     }),
   ),

@@ -4,7 +4,7 @@ import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { KeptEntry } from "../../../audit/entry.ts";
 import type { Freeze } from "../../../domain/freeze.ts";
 import { UNKNOWN_PERSON } from "../../../domain/ids.ts";
-import { isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
+import { isDenied, isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { RUN_LIFT, RUN_STOP } from "../names.ts";
 import { partWithId, withId } from "./message-id.ts";
@@ -28,7 +28,7 @@ const plain = (text: string): object => ({ type: "plain_text", text, emoji: fals
 
 /** The Stop button, which asks for confirmation. Null if there is nothing to stop. */
 export function stopButton(run: Run): object | null {
-  if (!isStoppable(run) || isStopped(run)) return null;
+  if (!isStoppable(run) || isDenied(run)) return null;
   return {
     type: "button",
     action_id: RUN_STOP,
@@ -58,7 +58,8 @@ export function stopActions(run: Run): Block[] {
 export function stoppedLine(run: Run): RichTextSection[] {
   const { stop } = run;
   if (stop === undefined || !isStopped(run)) return [];
-  const meaning = isStoppable(run) ? ": everything it asks for is denied." : ".";
+  const denied = isDenied(run) ? "everything it asks for is denied" : "nothing it asks for is approved";
+  const meaning = isStoppable(run) ? `: ${denied}.` : ".";
   return [line(span("🛑 Stopped", { bold: true }), span(" by "), person(stop.by), span(meaning))];
 }
 
@@ -91,9 +92,13 @@ export function stopMessage(run: Run, stop: Stop, drawing: StopDrawing): Message
       ],
     });
   return withId("thread:stopped", {
-    text: "🛑 Run stopped: everything it asks for is denied",
+    text: `🛑 Run stopped: ${isDenied(run) ? "everything it asks for is denied" : "nothing it asks for is approved"}`,
     blocks: [
-      rich(stopLine(stop), ...(isRunning ? [line(span(MEANING))] : []), ...denied),
+      rich(
+        stopLine(stop),
+        ...(isRunning ? [line(span(isDenied(run) ? MEANING : MEANING_OF_EARLIER))] : []),
+        ...denied,
+      ),
       ...(isRunning ? [liftActions(run)] : []),
     ],
   });
@@ -103,6 +108,8 @@ const stopLine = ({ by, at }: Stop): RichTextSection =>
   line(span("🛑 Run stopped", { bold: true }), span(" by "), person(by), span(" · "), moment(at));
 
 const MEANING = "Its requests are denied until an approver lifts the stop. The run itself keeps going.";
+const MEANING_OF_EARLIER =
+  "The stop is from before Countersign began to watch this run. If the service has reused the run's id, it was another run that was stopped. So nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {

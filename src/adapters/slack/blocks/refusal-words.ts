@@ -6,6 +6,7 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Rule } from "../../../domain/policy/policy.ts";
 import { listsOf, withoutNamed } from "../../../domain/policy/named-people.ts";
+import type { Stop } from "../../../domain/run.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { beyondForm } from "./card-state.ts";
 import { closedWords } from "./delivery-words.ts";
@@ -81,7 +82,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "closed":
       return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "stopped":
-      return `${mentioned(refusal.stop.by)} stopped this run. Its requests are denied until an approver lifts the stop in the run's thread. Nothing was sent.`;
+      return stoppedWords(refusal.stop);
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No approval is sent until the freeze is lifted. You can deny this. Nothing was sent.`;
     case "reason-needed":
@@ -101,6 +102,13 @@ function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified
   if (requester !== undefined)
     return `Slack could not say just now which user groups <@${requester}> is in, so Countersign does not know which rule applies. Nothing was sent. Try again in a moment. If it stays like this, tell the people who operate Countersign: a group in the policy may be gone.`;
   return "Slack could not confirm just now that you may decide this. Nothing was sent. Try again in a moment.";
+}
+
+function stoppedWords({ by, ofEarlierRecord }: Stop): string {
+  const lifts = "until an approver lifts the stop in the run's thread";
+  return ofEarlierRecord === true
+    ? `${mentioned(by)} stopped a run with this id, before this run was watched. Nothing is approved ${lifts}. You can deny this. Nothing was sent.`
+    : `${mentioned(by)} stopped this run. Its requests are denied ${lifts}. Nothing was sent.`;
 }
 
 function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): string {

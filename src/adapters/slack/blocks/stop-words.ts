@@ -3,7 +3,7 @@
 
 import type { RichTextSection } from "@slack/types";
 import { deniedByStop, type DenialFate, namedByStop } from "../../../domain/brake.ts";
-import { cardOf, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
+import { cardOf, isDenied, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/headline.ts";
 import { COMMAND } from "./receipts.ts";
 import type { Deployment } from "./deployment.ts";
@@ -24,13 +24,15 @@ export function deniedLines(run: Run, { deployment, links }: StopDrawing): RichT
 
 function countedWords(run: Run): string[] {
   const { denied, refused } = deniedByStop(run);
-  if (denied + refused === 0)
+  if (denied + refused === 0) {
+    if (isStopped(run) && !isDenied(run)) return [];
     // The message may be older than the newest denial, because Slack takes few updates. So it does not say that there is none yet.
     return [
       isStopped(run) && isStoppable(run)
         ? "The requests that it denies will be named here."
         : "This stop did not deny any request.",
     ];
+  }
   return [...(denied === 0 ? [] : [orderedWords(run)]), ...refusedWords(refused)];
 }
 

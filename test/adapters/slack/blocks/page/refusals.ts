@@ -60,6 +60,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   stopped: [
     { type: "stopped", stop: { by: BEN, at: NOON } },
     { type: "stopped", stop: { by: UNKNOWN_PERSON, at: NOON } },
+    { type: "stopped", stop: { by: BEN, at: NOON, ofEarlierRecord: true } },
   ],
   frozen: [
     { type: "frozen", freeze: FROZEN },

@@ -318,6 +318,10 @@ export const NOTICES_IN_THREAD: Record<
       drawn: messageIn({ ...CREATED, stop: { ...STOP, by: UNKNOWN_PERSON } }, STOPPED, DEPLOYMENT),
     },
     {
+      when: "of an earlier record",
+      drawn: messageIn({ ...CREATED, stop: { ...STOP, ofEarlierRecord: true } }, STOPPED, DEPLOYMENT),
+    },
+    {
       when: "the service refused a denial",
       drawn: messageIn(withApprovals(STOPPED_RUN, denied(confirmed), REFUSED_DENIAL), STOPPED, DEPLOYMENT),
     },
