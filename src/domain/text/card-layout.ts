@@ -5,7 +5,7 @@ import type { Approval, Request, RunContext } from "../approval.ts";
 import { isList, isRawNumber, isRecord, type Json, numberText, plainName } from "../json.ts";
 import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
 import { contextBehind } from "../run-context.ts";
-import { lineExcerpt, oneLine } from "./excerpt.ts";
+import { lineExcerpt } from "./excerpt.ts";
 import { withoutSymbols } from "./headline.ts";
 import { type Field, fieldText, nameText, fieldsOf, writtenValue } from "./request-text.ts";
 import { isSecretField } from "./secrets.ts";
@@ -25,8 +25,8 @@ export type CardMarks = {
   readonly where: readonly string[];
   /** The paths of the fields that these marks show in full. */
   readonly said: ReadonlySet<string>;
-  /** The fields of the run that state a risk or a place, but that these marks do not show in full. The others are only in the form. */
-  readonly runFields: readonly ShortField[];
+  /** The fields of the run that state a risk or a place, but that these marks do not show in full. `secrets`: how many are masked in it. */
+  readonly runFields: readonly (ShortField & { readonly secrets: number })[];
 };
 
 /** The level of each word that services use, in lower case. */
@@ -182,25 +182,27 @@ function shortValue(name: string, value: Json): string | null {
  * `found`: the fields for each name in the policy. Names match in any case, so a run could have hundreds. The first field for each name comes
  * first, so that other spellings of one name push out no other name.
  */
-function shownOfRun(found: readonly (readonly Part[])[]): readonly ShortField[] {
+function shownOfRun(found: readonly (readonly Part[])[]): CardMarks["runFields"] {
   const inOrder = [...found.flatMap((fields) => fields.slice(0, 1)), ...found.flat()];
   const fields = [...new Map(inOrder.map((field) => [field.path, field])).values()].flatMap(runField);
   const more = fields.length - MAX_RUN_FIELDS;
   if (more <= 0) return fields;
   return [
     ...fields.slice(0, MAX_RUN_FIELDS),
-    { label: "More of the run", value: `${more} more, in the form`, at: null },
+    { label: "More of the run", value: `${more} more, in the form`, at: null, secrets: 0 },
   ];
 }
 
 /** Cuts a long text, because the form shows all of it. Drops what is neither a text nor a number, like the marks. */
-function runField({ names, value }: Part): ShortField[] {
+function runField({ names, value }: Part): CardMarks["runFields"] {
   const text = typeof value === "string" ? value : numberText(value);
   if (text === null || text.trim() === "") return [];
   const name = names.at(-1) ?? "";
-  const long = isSecretField(name, text) ? fieldText(name, text, "masked") : oneLine(text, SHORT_CHARS);
+  const { text: long, secrets } = isSecretField(name, text)
+    ? { text: fieldText(name, text, "masked"), secrets: 1 }
+    : lineExcerpt(text, SHORT_CHARS, "masked");
   const label = labelOf(["run", ...names.filter(isLabel)]);
-  return [{ label, value: shortValue(name, value) ?? long, at: momentOf(value) }];
+  return [{ label, value: shortValue(name, value) ?? long, at: momentOf(value), secrets }];
 }
 
 /** Names of records that only group other fields, so `arguments.env` is shown as "Env". */
@@ -285,11 +287,8 @@ type Mark = { readonly text: string; readonly whole: boolean };
 function mark({ names, value }: Part): Mark | null {
   const text = typeof value === "string" ? value : numberText(value);
   if (text === null || text.trim() === "" || text.length > MARK_CHARS) return null;
-  const { text: drawn, hidden } = lineExcerpt(
-    fieldText(names.at(-1) ?? "", text, "masked"),
-    MARK_CHARS,
-    "open",
-  );
+  const field = fieldText(names.at(-1) ?? "", text, "masked");
+  const { text: drawn, hidden } = lineExcerpt(field, MARK_CHARS, "open");
   const shown = withoutSymbols(drawn);
   return hidden > 0 || shown === "" ? null : { text: shown, whole: shown === drawn };
 }

@@ -130,19 +130,23 @@ export function oneLine(text: string, max: number, as: Drawing = "masked"): stri
   return lineExcerpt(text, max, as).text;
 }
 
-/** Like `oneLine`, but also returns how many characters are cut. */
-export function lineExcerpt(text: string, max: number, as: Drawing): Excerpt {
+/** Like `oneLine`, but also returns how many characters are cut, and how many secrets, apart from our own, are masked in the line. */
+export function lineExcerpt(text: string, max: number, as: Drawing): Excerpt & { readonly secrets: number } {
   const trimmed = text.trimStart();
   const part = trimmed.slice(0, 2 * max + CONTEXT_CHARS);
   const masks = masksIn(part, as);
   const line = (end: number): string => drawn(part, masks, 0, end).replace(/\s+/g, " ").trim();
+  const secretsBefore = (end: number): number =>
+    masks.filter(({ range, own }) => !own && range[1] <= end).length;
   const whole = part.length === trimmed.length ? line(part.length) : null;
-  if (whole !== null && whole.length <= max) return { text: whole, hidden: 0 };
+  if (whole !== null && whole.length <= max)
+    return { text: whole, hidden: 0, secrets: secretsBefore(part.length) };
   for (let left = Math.min(part.length, 2 * max); ;) {
     const end = outside(masks, part, left);
     const hidden = trimmed.length - end;
     const shown = line(end) + remark(hidden, max);
-    if (shown.length <= max || left <= 0) return { text: clip(shown, max).shown, hidden };
+    if (shown.length <= max || left <= 0)
+      return { text: clip(shown, max).shown, hidden, secrets: secretsBefore(end) };
     left = Math.max(0, Math.min(left - 1, Math.floor((left * max) / shown.length)));
   }
 }

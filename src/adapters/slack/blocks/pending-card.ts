@@ -66,6 +66,7 @@ type Drawn = {
 /** `isActionInTitle` is true if the title contains the whole action. */
 export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isActionInTitle: boolean): Drawn {
   const { request } = approval;
+  const ofRun = marks.runFields.reduce((sum, { secrets }) => sum + secrets, 0);
   if (!fitsCard(request)) {
     const file = needsFile(request) ? requestFileState(run, approval) : null;
     const where =
@@ -75,7 +76,7 @@ export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isAc
     const { block, secrets } = requestOverview(request, ROOM, where, "masked");
     return {
       blocks: [...sections(marks.runFields), block],
-      secrets,
+      secrets: secrets + ofRun,
       id: file === null ? "request:shortened" : `request:file-${file}`,
     };
   }
@@ -91,7 +92,7 @@ export function cardRequest(run: Run, approval: Approval, marks: CardMarks, isAc
   const boxes = rest.length === 0 ? [] : [rich(...rest)];
   return {
     blocks: [...asked, ...sections([...marks.runFields, ...short]), ...boxes],
-    secrets: secretsInWhole(request),
+    secrets: secretsInWhole(request) + ofRun,
     id: "request:whole",
   };
 }

@@ -336,3 +336,20 @@ describe("a card shows", () => {
     for (const outcome of ["nothing", "deny"] as const) expect(expires(outcome)).not.toContain("Until then");
   });
 });
+
+test.each([
+  ["whole", { token: "tok_live_123456" }, 3],
+  ["shortened", { note: "x".repeat(MODAL_HOLDS_CHARS + 1) }, 2],
+])(
+  "the number of masked secrets counts those in fields of the run on the card of a %s request",
+  (_what, fields, counted) => {
+    const shownContext = {
+      fields: { environment: "eu west, PASSWORD=hunter22hunter", risk: "low for PASSWORD=hunter22hunter" },
+      volatile: [],
+      digest: "1",
+      chars: 0,
+    };
+    const request = { ...requestOf("Deploy", fields), context: "1", shownContext };
+    expect(words({ ...PENDING, request })).toContain(`🔒 ${counted} secrets are masked here.`);
+  },
+);
