@@ -15,8 +15,9 @@ export function reviewMetadata({ bundle, kind, value, later, last }: OpenedRevie
   return [bundle, kind, value, later.length, ...(last ?? [])].join(" ");
 }
 
-// Of all parts, only the approval's id may contain spaces. Windows that an earlier version opened have no place.
-const PARTS = /^(\S*) (\S*) (\S*) (\d{1,6})(?: (\d+) (-?[\d.]+) ([^]+) (\S+))?$/;
+// Of all parts, only the approval's id may contain spaces. What an earlier version opened has no place, and its windows with results have only
+// the kind and the value.
+const PARTS = /^(?:(\S*) )?(run|rule) (\S*)(?: (\d{1,6})(?: (\d+) (-?[\d.]+) ([^]+) (\S+))?)?$/;
 
 export function carriedBy({ private_metadata }: { readonly private_metadata: string }): Carried {
   const [, bundle, kind, value = "", later, rank, waitsSince, approval, run] =

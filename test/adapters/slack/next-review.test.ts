@@ -140,6 +140,17 @@ describe("Review the next", () => {
     expect((await shownIn(person)).slice(0, 15)).toEqual(numbers(26, 40));
   });
 
+  test("begins with the first request in a window of an earlier version, which has no place", async () => {
+    const person = await reviewing(40);
+    await submit(person.deps, 20);
+    const [, kind = "", value = ""] = person.deps.view?.private_metadata?.split(" ") ?? [];
+    for (const metadata of [`${kind} ${value}`, `${aNonce()} ${kind} ${value} 20`]) {
+      person.deps.view = { private_metadata: metadata } as View;
+      await goOn(person.deps);
+      expect(await shownIn(person)).toEqual(numbers(21, 40));
+    }
+  });
+
   test("keeps its place when an offered reason is filled in", async () => {
     const person = await reviewing(40);
     const { bench, deps } = person;
