@@ -149,9 +149,11 @@ function titleOf({ approval, marks, deployment }: Card): { title: string; whole:
 
 /** The risk, the places and the requester, separated by dots. */
 function marksElements({ run, marks }: Card): RichTextElement[] {
+  const risk = riskForDeciders(marks);
   return [
     span(" · "),
-    untrustedSpan(riskForDeciders(marks).toLowerCase(), DRAWN_MARK_CHARS),
+    // Only the first letter is ours. What follows may quote the service.
+    untrustedSpan(`${risk.charAt(0).toLowerCase()}${risk.slice(1)}`, DRAWN_MARK_CHARS),
     ...placesAfter(marks),
     span(run.origin === "started" ? " · asked by " : " · watched by "),
     person(run.requester),

@@ -353,3 +353,8 @@ test.each([
     expect(words({ ...PENDING, request })).toContain(`🔒 ${counted} secrets are masked here.`);
   },
 );
+
+test("a card quotes a risk as the service writes it", () => {
+  const request = requestOf("Deploy", { risk: "SEV1-A" });
+  expect(words({ ...PENDING, request }).match(/risk ".*?"/gi)).toContain('risk "SEV1-A"');
+});
