@@ -41,7 +41,7 @@ export type AskRequester = {
   answerInThread(message: ThreadMessage): Promise<ThreadAnswer | null>;
 };
 
-/** "answered-before-change": the message was recorded as an answer, and the request has changed since. */
+/** "answered-before-change": the message, or one in the same words, was recorded as an answer, and the request has changed since. */
 export type ThreadAnswer = Handled | "several" | "answered-before-change";
 
 export type ThreadMessage = {
@@ -218,15 +218,37 @@ async function answerInThread(
   const notOpen = sameWords.length > 0 ? sameWords.slice(0, 1) : tooLate.slice(-1);
   const candidates = [sameMessage, open, notOpen].find(({ length }) => length > 0) ?? [];
   const [found] = candidates;
-  // A request that changed has lost its questions. An answer to one of them must not become a task either.
-  if (found === undefined) {
-    if (!hasQuestionOfChangedRequest(run)) return null;
-    return refused(deps, { refusal: { type: "unknown" }, run }, { team, user }, { step: "answer" });
-  }
+  if (found === undefined) return withoutQuestion(deps, run, { team, user }, text);
   if (candidates.length > 1) return "several";
   const { request, id, version } = found.approval;
   const handling = { run, approval: id, version, saw: request, was: null, step: "answer" } as const;
   return answerQuestion(deps, { team, user }, handling, { id: found.id, text, message: ts });
+}
+
+/** A request that changed has lost its questions. An answer to one of them must not become a task either. */
+async function withoutQuestion(
+  deps: DecideDeps,
+  run: Run,
+  by: PersonId,
+  text: string,
+): Promise<ThreadAnswer | null> {
+  if (hasQuestionOfChangedRequest(run))
+    return refused(deps, { refusal: { type: "unknown" }, run }, by, { step: "answer" });
+  return (await wasRecorded(deps, run, by.user, text)) ? "answered-before-change" : null;
+}
+
+/** A changed request no longer has the words of its answers. The audit has their digests. */
+async function wasRecorded(
+  { store, context }: DecideDeps,
+  { key }: Run,
+  user: UserId,
+  text: string,
+): Promise<boolean> {
+  const digest = context().digest(text);
+  const entries = await store.auditOfRun(key);
+  return entries.some(
+    ({ entry: { what, by, digest: of } }) => what === "answered" && by?.user === user && of === digest,
+  );
 }
 
 function isThread(run: Run, team: TeamId, thread: MessageTs): boolean {

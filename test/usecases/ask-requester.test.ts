@@ -261,6 +261,21 @@ describe("an answer", () => {
     expect(await answerInThread(next)).toMatchObject({ error: { refusal: { type: "unknown" } } });
   });
 
+  test("that is sent again as another message after the request changed is the same answer, and does not start a run", async () => {
+    const { bench, card } = await ready();
+    await asked(bench, card);
+    const first = { ...(await threadOf(bench, card)), text: "Scale it to 4" };
+    const again = { ...first, ts: MessageTs("6.000100") };
+    const answerInThread = (of: ThreadMessage) => bench.flow.askRequester.answerInThread(of);
+    expect(await answerInThread(first)).toMatchObject({ ok: true });
+    await changeRequest(bench, card, "scale to 4");
+    expect(await answerInThread(again)).toBe("answered-before-change");
+    expect(await answerInThread({ ...again, text: "Scale it to 5" })).toBeNull();
+    await asked(bench, card, "Are you sure?");
+    await changeRequest(bench, card, "scale to 5");
+    expect(await answerInThread(again)).toMatchObject({ error: { refusal: { type: "unknown" } } });
+  });
+
   test("that Slack delivers again after the request changed is still recorded, and answers no question about the new request", async () => {
     const { bench, card } = await ready();
     await asked(bench, card);

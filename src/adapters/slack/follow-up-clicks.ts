@@ -203,7 +203,7 @@ export const TAKEN = textAnswer(
 );
 export const TAKEN_BEFORE_CHANGE = textAnswer(
   "answer:question-answered-before-change",
-  "Your answer is recorded. The request has changed since you wrote it, so its card no longer shows the answer.",
+  "Your answer is recorded. The request has changed since you wrote it, so its card no longer shows the answer. No run was started: to start one, write outside this thread.",
 );
 export const SEVERAL = textAnswer(
   "answer:several-questions",
