@@ -10,6 +10,7 @@ import { z } from "zod";
 import { eventScopes } from "#sandbox/slack/events.ts";
 import { methods } from "#sandbox/slack/methods.ts";
 import { SLACK_METHODS } from "#src/adapters/http/label-values.ts";
+import { runList } from "#src/adapters/slack/blocks/command-answers.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import {
   changedModal,
@@ -203,6 +204,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
     runForm("m", true),
     homeView({ page: manyPages, own: [], moreOwn: false }, NOON),
     aReceipt(),
+    runList({ title: "Runs", none: "None." }, [{ run, link: null }], true, 10),
     runSuggestion("deploy it", "/agent", aNonce()),
   ];
   const found = JSON.stringify(everything).matchAll(new RegExp(`"${field}":"([^"]+)"`, "g"));

@@ -20,7 +20,7 @@ import { pendingAnswer } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { Subcommand } from "./names.ts";
 import { linked } from "./own-messages.ts";
-import type { CommandPayload } from "./payloads.ts";
+import type { CommandPayload, PrivateClickPayload } from "./payloads.ts";
 import { openTaskForm, type UnfinishedTask } from "./task-form.ts";
 import { parseCommandLine, pastedId, withoutEntities } from "./typed-command.ts";
 
@@ -152,8 +152,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
       );
     case "list": {
       const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
-      const runs = await deps.queries.list(by, "all", MAX_LISTED + 1);
-      return listRuns(deps, { title: "Runs of your channels", none }, runs);
+      return listRuns(deps, by, { title: "Runs of your channels", none }, placeIn(question.rest));
     }
     case "pending":
       return pendingAnswer(deps, by.user, by.channel);
@@ -172,9 +171,23 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
   }
 }
 
-async function listRuns(deps: ListenerDeps, words: ListWords, runs: readonly Run[]): Promise<Message> {
-  const shown = await Promise.all(runs.slice(0, MAX_LISTED).map((run) => linked(deps, run)));
-  return runList(words, shown, runs.length > shown.length);
+/** `from`: the place of the first run that is listed. If there are fewer runs by now, the list begins at the newest. */
+async function listRuns(deps: ListenerDeps, by: Asker, words: ListWords, from: number): Promise<Message> {
+  const runs = await deps.queries.list(by, "all", from + MAX_LISTED + 1);
+  const start = from < runs.length ? from : 0;
+  const listed = runs.slice(start, start + MAX_LISTED);
+  const shown = await Promise.all(listed.map((run) => linked(deps, run)));
+  return runList(words, shown, runs.length > start + shown.length, start);
+}
+
+const placeIn = (text: string): number => (/^\d{1,4}$/.test(text) ? Number(text) : 0);
+
+/** Draws another page of `list` in the same place. */
+export async function onRunsPage(deps: ListenerDeps, payload: PrivateClickPayload): Promise<void> {
+  const [{ value }] = payload.actions;
+  const by: Asker = { team: deps.team, user: payload.user.id, channel: payload.channel.id };
+  const page = await answerIfPossible(deps, by, { type: "list", rest: value });
+  await deps.answerAt(payload.response_url, { ...page, replace_original: true });
 }
 
 async function audit(deps: ListenerDeps, by: Asker, typed: string): Promise<Message> {

@@ -12,7 +12,7 @@ import {
   onUndoInWindow,
   onUnknownStartClick,
 } from "./clicks.ts";
-import { onCommand } from "./commands.ts";
+import { onCommand, onRunsPage } from "./commands.ts";
 import { onQueueChoice, onStormReview, openFormFromHome, refreshHome, showHome } from "./home-and-queue.ts";
 import {
   onAnswerSubmit,
@@ -64,6 +64,8 @@ import {
   RUN_ON_MESSAGE,
   RUN_STOP,
   RUN_SUGGESTED,
+  RUNS_NEWEST,
+  RUNS_NEXT,
   SNOOZE_MODAL,
   STORM_REVIEW,
   TASK_CHOICE,
@@ -216,6 +218,7 @@ function listenToActions(app: App, deps: ListenerDeps): void {
   for (const [name, onQueueClick] of QUEUE_CLICKS) on(name, queueClickPayload, onQueueClick);
   on(CARD_MORE, menuPayload, onMore);
   on(RUN_SUGGESTED, privateClickPayload, onSuggestedRun);
+  for (const name of [RUNS_NEWEST, RUNS_NEXT]) on(name, privateClickPayload, onRunsPage);
   on(WINDOW_UNDO, windowClickPayload, onUndoInWindow);
   on(PRESET_SELECT, choicePayload, onDenyReason);
   on(TASK_CHOICE, choicePayload, onTaskChosen);

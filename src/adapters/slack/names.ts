@@ -91,6 +91,9 @@ export const QUEUE_CHANNEL = "queue_channel";
 export const QUEUE_CLEAR = "queue_clear";
 export const QUEUE_PREVIOUS = "queue_previous";
 export const QUEUE_NEXT = "queue_next";
+/** The pages of `list`. A button's value is the place of the page's first run, from 0. */
+export const RUNS_NEWEST = "runs_newest";
+export const RUNS_NEXT = "runs_next";
 
 /**
  * Marks our messages, so that we can find a message whose post got no answer. Other apps can read the metadata, so it contains only ids.

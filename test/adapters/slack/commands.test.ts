@@ -4,10 +4,10 @@ import type { CommandRefusal } from "#src/domain/command-refusal.ts";
 import type { Freeze } from "#src/domain/freeze.ts";
 import { ChannelId, UserId } from "#src/domain/ids.ts";
 import type { CommandPayload } from "#src/adapters/slack/payloads.ts";
-import { OPENING, type Run } from "#src/domain/run.ts";
+import { OPENING, type Run, runId } from "#src/domain/run.ts";
 import { err, ok } from "#src/domain/result.ts";
 import { onRunFormSubmit } from "#src/adapters/slack/form-answers.ts";
-import { onCommand } from "#src/adapters/slack/commands.ts";
+import { onCommand, onRunsPage } from "#src/adapters/slack/commands.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { ADMIN, createBench, failure } from "../../make/bot.ts";
 import { these } from "../../make/policy.ts";
@@ -24,12 +24,8 @@ const payload = (text: string) => ({
   response_url: "https://hooks.slack.com/commands/x",
 });
 
-/** Returns the answers to a command. Only the parts of the app that the test names exist. */
-async function typed(text: string, parts: Partial<ListenerDeps>, more: Partial<CommandPayload> = {}) {
-  const answers: Message[] = [];
-  const acks: (string | undefined)[] = [];
-  const acked: Message[] = [];
-  const deps = {
+const depsOf = (parts: Partial<ListenerDeps>, answers: Message[]): ListenerDeps =>
+  ({
     team: TEAM,
     command: "/agent",
     deployment: UNNAMED,
@@ -39,8 +35,14 @@ async function typed(text: string, parts: Partial<ListenerDeps>, more: Partial<C
     nonce: aNonce,
     macOf: () => "m".repeat(44),
     ...parts,
-  } as unknown as ListenerDeps;
-  await onCommand(deps, { ...payload(text), ...more }, async (message) => {
+  }) as unknown as ListenerDeps;
+
+/** Returns the answers to a command. Only the parts of the app that the test names exist. */
+async function typed(text: string, parts: Partial<ListenerDeps>, more: Partial<CommandPayload> = {}) {
+  const answers: Message[] = [];
+  const acks: (string | undefined)[] = [];
+  const acked: Message[] = [];
+  await onCommand(depsOf(parts, answers), { ...payload(text), ...more }, async (message) => {
     if (message !== undefined) acked.push(message);
     return acks.push(message?.text) > 0;
   });
@@ -78,6 +80,45 @@ describe("a private answer", () => {
     expectMessage(answer);
     expect(textOf(answer.blocks)).toContain("There are more");
     expect(textOf(answer.blocks)).not.toMatch(/\d more/);
+  });
+
+  test("lists all runs, ten at a time, and begins again if they are gone", async () => {
+    let runs = Array.from({ length: 25 }, (): Run => aWatchedRun());
+    const list = async (_user: unknown, _only: unknown, limit: number) => runs.slice(0, limit);
+    const parts = { queries: { list } as unknown as ListenerDeps["queries"] };
+    let [page = { text: "", blocks: [] as Message["blocks"] }] = (await typed("list", parts)).answers;
+    const listed = (): number[] => {
+      const texts = new Set(objectsIn(wire(page.blocks)).map(({ text }) => text));
+      return runs.flatMap((run, at) => (texts.has(runId(run)) ? [at] : []));
+    };
+    const press = async (text: string): Promise<void> => {
+      const buttons = objectsIn(wire(page.blocks)).filter(({ type }) => type === "button");
+      const button = buttons.find((each) => JSON.stringify(each["text"]).includes(text));
+      const { action_id = "", value = "" } = (button ?? {}) as { action_id?: string; value?: string };
+      const answers: Message[] = [];
+      const { user_id, channel_id, trigger_id, response_url } = payload("");
+      await onRunsPage(depsOf(parts, answers), {
+        user: { id: user_id },
+        channel: { id: channel_id },
+        actions: [{ action_id, value }],
+        trigger_id,
+        response_url,
+      });
+      [page = page] = answers;
+      expectMessage(page);
+    };
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+    expect(listed()).toEqual(range(0, 10));
+    await press("Next");
+    expect(listed()).toEqual(range(10, 20));
+    await press("Next");
+    expect(listed()).toEqual(range(20, 25));
+    expect(textOf(page.blocks)).toContain("Runs 21 to 25");
+    await press("Newest");
+    expect(listed()).toEqual(range(0, 10));
+    runs = runs.slice(0, 5);
+    await press("Next");
+    expect(listed()).toEqual(range(0, 5));
   });
 
   test("names the channel of a run that is watched again from another one", async () => {

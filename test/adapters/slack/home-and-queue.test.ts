@@ -172,6 +172,15 @@ describe("the chosen filters", () => {
     },
   );
 
+  test("name the rules that wait, and say how many do not fit in the menu", async () => {
+    const drawn = await page([runWith(2)], EVERYTHING);
+    const names = Array.from({ length: 92 }, (_, at) => `rule ${at}`);
+    const words = (rules: readonly string[]) => textOf(queueBlocks({ ...drawn, rules }));
+    expect(words(names.slice(0, 90))).not.toContain("not in the menu");
+    expect(words(names.slice(0, 91))).toContain("1 rule is not in the menu");
+    expect(words(names)).toContain("2 rules are not in the menu");
+  });
+
   test("tell rules with the same beginning apart", async () => {
     const names = ["of the day", "of the night"].map((end) => `${"Production deploys ".repeat(8)}${end}`);
     const runs = [runWith(2)];

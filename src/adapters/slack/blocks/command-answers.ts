@@ -6,7 +6,7 @@ import { isUndelivered, type Undelivered } from "../../../domain/decision-delive
 import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts";
 import type { SavedTask } from "../../../domain/policy/saved-task.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { SUBCOMMANDS } from "../names.ts";
+import { RUNS_NEWEST, RUNS_NEXT, SUBCOMMANDS } from "../names.ts";
 import { cardState } from "./card-state.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { followUpLines } from "./follow-up-lines.ts";
@@ -90,17 +90,40 @@ const DESCRIPTION_CHARS = 200;
 
 export type ListWords = { readonly title: string; readonly none: string };
 
-/** `more`: whether there are runs that are not listed. No one counts them. */
-export function runList({ title, none }: ListWords, runs: readonly Linked[], more: boolean): Message {
+/** `more`: whether there are older runs that are not listed. No one counts them. `from`: how many newer runs are left out. */
+export function runList(
+  { title, none }: ListWords,
+  runs: readonly Linked[],
+  more: boolean,
+  from = 0,
+): Message {
   if (runs.length === 0) return withId("answer:list:empty", { text: none, blocks: [rich(line(span(none)))] });
   const heading = rich(line(span(title, { bold: true })));
-  const rows = fittingRows(runs, MESSAGE_CHARS - countedLength([heading, rich(line(span(MORE_RUNS)))]));
+  const rows = fittingRows(runs, MESSAGE_CHARS - countedLength([heading, ...runsPager(from, from, true)]));
   const isCut = more || rows.length < runs.length;
-  const blocks: Block[] = [heading, ...rows, ...(isCut ? [rich(line(span(MORE_RUNS)))] : [])];
+  const blocks: Block[] = [heading, ...rows, ...runsPager(from, from + rows.length, isCut)];
   return withId("answer:list", { text: `${title}: ${rows.length}`, blocks });
 }
 
 export const MORE_RUNS = "There are more; these are the newest.";
+
+/** `next`: the place of the first run that is not listed. A page may have fewer runs than others, so only its list knows it. */
+function runsPager(from: number, next: number, isCut: boolean): Block[] {
+  if (from === 0 && !isCut) return [];
+  const place = `Runs ${count(from + 1)} to ${count(next)}, counted from the newest.`;
+  const words = from === 0 ? MORE_RUNS : `${place}${isCut ? " There are more." : ""}`;
+  const to = (action_id: string, text: string, value: number): object => ({
+    type: "button",
+    action_id,
+    value: String(value),
+    text: { type: "plain_text", text, emoji: false },
+  });
+  const elements = [
+    ...(from > 0 ? [to(RUNS_NEWEST, "Newest", 0)] : []),
+    ...(isCut ? [to(RUNS_NEXT, "Next", next)] : []),
+  ];
+  return [rich(line(span(words))), { type: "actions", elements } as Block];
+}
 
 /** Shortens the last rows until all fit. If short rows don't fit either, leaves out the last ones. */
 function fittingRows(runs: readonly Linked[], chars: number): readonly Block[] {

@@ -51,10 +51,11 @@ export function filters({ counts, choice, rules }: Filtered): Block[] {
   // The chosen rule is also an option when nothing waits under it any more.
   const chosenRule = showsRule(choice.show) ? [[choice.show, ruleShown(choice.show)] as const] : [];
   const waiting = rules.slice(0, MAX_RULES).map((name) => [showRule(name), name] as const);
+  const offered = fitting([...new Map([...chosenRule, ...waiting])].map(ruleOption));
   const options = [
     { text: plain("Everything"), value: SHOW_ALL },
     { text: plain("What I started or watch"), value: SHOW_MINE },
-    ...fitting([...new Map([...chosenRule, ...waiting])].map(ruleOption)),
+    ...offered,
   ];
   const chosen = options.find(({ value }) => value === choice.show) ?? options[0];
   const show = { type: "static_select", action_id: QUEUE_SHOW, options, initial_option: chosen };
@@ -72,6 +73,17 @@ export function filters({ counts, choice, rules }: Filtered): Block[] {
       block_id: `${QUEUE_FILTERS}:${choice.menus}`,
       elements: [show, channel, ...(isFiltered(choice) ? [clear] : [])],
     } as Block,
+    ...leftOut(rules, new Set(offered.map(({ value }) => value))),
+  ];
+}
+
+/** Says how many rules the menu has no room for. */
+function leftOut(rules: readonly string[], offered: ReadonlySet<string>): Block[] {
+  const left = rules.filter((name) => !offered.has(showRule(name))).length;
+  if (left === 0) return [];
+  const what = left === 1 ? "1 rule is" : `${count(left)} rules are`;
+  return [
+    note(`${what} not in the menu, because it has no more room. The list below has their requests too.`),
   ];
 }
 

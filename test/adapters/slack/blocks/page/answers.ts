@@ -279,6 +279,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:list": [
       ...(await typed("list", queries([WAITS, CREATED]))),
       ...when("a decision is on its way", await typed("list", queries([UNDELIVERED]))),
+      ...when("the next page", await typed("list 10", queries(Array<Run>(21).fill(CREATED)))),
     ],
     "answer:list:empty": await typed("list", queries([])),
     "answer:pending": [
