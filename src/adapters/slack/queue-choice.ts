@@ -27,8 +27,10 @@ const RULE = /^rule:[0-9a-f]{12}:/;
 export function showRule(name: string): string {
   const { shown, hidden } = clip(name, NAME_CHARS);
   const digest = createHash("sha256").update(name).digest("hex").slice(0, DIGEST_CHARS);
-  return `rule:${digest}:${shown}${hidden === 0 ? "" : "…"}`;
+  // Without & < >, because Slack may write them as entities.
+  return `rule:${digest}:${shown.replaceAll(/[&<>]/g, " ")}${hidden === 0 ? "" : "…"}`;
 }
+const digestIn = (show: string): string | undefined => RULE.exec(show)?.[0];
 export const showsRule = (show: string): boolean => RULE.test(show);
 /** Returns the name of the rule, or its beginning. */
 export const ruleShown = (show: string): string => show.replace(RULE, "");
@@ -66,6 +68,6 @@ export function filterOf({ show, channel }: QueueChoice, user: UserId): QueueFil
   return {
     ...(channel === null ? {} : { channel }),
     ...(show === SHOW_MINE ? { askedBy: user } : {}),
-    ...(showsRule(show) ? { rule: (name: string) => showRule(name) === show } : {}),
+    ...(showsRule(show) ? { rule: (name: string) => digestIn(showRule(name)) === digestIn(show) } : {}),
   };
 }

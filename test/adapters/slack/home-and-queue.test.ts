@@ -10,6 +10,7 @@ import {
   decodeChoice,
   encodeChoice,
   EVERYTHING,
+  filterOf,
   type QueueChoice,
   SHOW_MINE,
   showRule,
@@ -179,6 +180,16 @@ describe("the chosen filters", () => {
     expect(words(names.slice(0, 90))).not.toContain("not in the menu");
     expect(words(names.slice(0, 91))).toContain("1 rule is not in the menu");
     expect(words(names)).toContain("2 rules are not in the menu");
+  });
+
+  test("find a rule whatever Slack makes of & < > in its name", () => {
+    const name = "Payments & refunds";
+    const digest = showRule(name).slice(0, "rule:0123456789ab:".length);
+    for (const written of [name, "Payments &amp; refunds", "Payments   refunds"]) {
+      const { rule } = filterOf({ ...EVERYTHING, show: `${digest}${written}` }, APPROVER);
+      expect([rule?.(name), rule?.("Payments")]).toEqual([true, false]);
+    }
+    expect(showRule(name)).not.toContain("&");
   });
 
   test("tell rules with the same beginning apart", async () => {
