@@ -39,6 +39,7 @@ export type AuditEntry = {
     | "frozen" // no run starts and no approval is sent from here on, in a channel or everywhere
     | "freeze-lifted"
     | "started"
+    | "start-confirmed" // the service started the run; the first entry with both our key of the run and the service's id
     | "start-unconfirmed" // a run may exist whose id we do not know; or, with `runId`, another person already watched it
     | "watched"
     | "task-told" // the service named the task of a run that was started outside Countersign

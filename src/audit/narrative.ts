@@ -134,6 +134,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
     `lifted the freeze ${channel === null ? "of everything" : "of the channel"}`,
   started: ({ savedTask }) =>
     savedTask === undefined ? "asked for the run" : `asked for the run, with the saved task "${savedTask}"`,
+  "start-confirmed": () => "learned the id of the started run from the service",
   "start-unconfirmed": ({ runId }) =>
     runId === null
       ? "got no answer to the start: a run may have started"

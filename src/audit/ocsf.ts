@@ -18,7 +18,7 @@ const NEWEST: Mapping = "2";
 
 type Entry = { readonly [field: string]: Json };
 
-/** A kind that is not listed here is an update. */
+/** A kind that is not listed here is an update. Later kinds stay unlisted: a replica of an older release sends them as updates. */
 const ACTIVITIES: { readonly [what in AuditEntry["what"]]?: number } = {
   started: CREATE,
   watched: CREATE,

@@ -65,6 +65,9 @@ async function unconfirmedSince(
   }
 }
 
+/** The kinds of entries that name a person who asked for a run or watched it. */
+const NAME_REQUESTERS = new Set<KeptEntry["entry"]["what"]>(["started", "start-confirmed", "watched"]);
+
 /**
  * `id`: our key or the service's id. Resolves to those who asked for the run or watched it after it was forgotten, earliest first. Unsigned
  * columns say which entries are found, so only proven entries that themselves name the run count.
@@ -73,7 +76,7 @@ export async function requestersOf({ store }: UseCaseDeps, id: string): Promise<
   const entries = await store.auditOfRun(id);
   const found = new Set<UserId>();
   for (const kept of entries) {
-    if (kept.entry.what !== "started" && kept.entry.what !== "watched") continue;
+    if (!NAME_REQUESTERS.has(kept.entry.what)) continue;
     const { run, requester } = (await provenOf(store, kept)) ?? NO_RUN;
     if (run === null || requester === null || found.has(requester.user)) continue;
     if (run === id || (await isOneRun(store, entries, { run, id }))) found.add(requester.user);
@@ -81,7 +84,7 @@ export async function requestersOf({ store }: UseCaseDeps, id: string): Promise<
   return [...found];
 }
 
-/** The entry about a start does not have the service's id. A later entry of the run has both. */
+/** The entry that asks for a start does not have the service's id. A later entry of the run has both. */
 async function isOneRun(
   store: UseCaseDeps["store"],
   entries: readonly KeptEntry[],

@@ -41,7 +41,7 @@ export function attackedByPeople(cases: readonly Attack<People>[], choices: Choi
     await world.stopApp();
     expect(stateOf(world)).toEqual(before);
     expect(storedRuns(world)).toEqual(ground?.runs);
-    const harmless = "'refused', 'started', 'opened', 'program-started', 'policy-loaded'";
+    const harmless = "'refused', 'started', 'start-confirmed', 'opened', 'program-started', 'policy-loaded'";
     expect(rowsOf(world, `select * from audit where what not in (${harmless})`)).toEqual([]);
     expect(missingRefusals(world, afterAudit), "refusals without an audit entry").toEqual([]);
   });

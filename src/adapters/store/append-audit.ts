@@ -209,6 +209,7 @@ const what = word<AuditEntry["what"]>({
   frozen: true,
   "freeze-lifted": true,
   started: true,
+  "start-confirmed": true,
   "start-unconfirmed": true,
   watched: true,
   "task-told": true,
