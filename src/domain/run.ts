@@ -56,7 +56,10 @@ export type Run = {
   readonly frozen?: Freeze;
   /** The requester's user groups, as Slack reports them. Absent if no rule of the policy depends on them. */
   readonly requesterGroups?: RequesterGroups;
-  /** Other people who asked for this run, or may have: it was forgotten and watched again, or the answer to their start was lost. */
+  /**
+   * Other people who asked for this run, or may have: it was forgotten and watched again, or the answer to their start was lost or named
+   * this run.
+   */
   readonly mayHaveAsked?: readonly UserId[];
   /** The entries that no person caused recently. Absent if there were none. */
   readonly untouched?: UndecidedEntries;
@@ -204,6 +207,11 @@ export function adoptedRun(id: RunId, facts: Parameters<typeof newRun>[0]): Run 
 /** Returns whether the person started the run, or may have. Such a person may approve its requests only if the rule lets requesters. */
 export function mayHaveAsked({ requester, mayHaveAsked: others = [] }: Run, user: UserId): boolean {
   return user === requester || others.includes(user);
+}
+
+/** Records that this person may have asked for the run. Returns the same run if that is known. */
+export function addAsker(run: Run, user: UserId): Run {
+  return mayHaveAsked(run, user) ? run : { ...run, mayHaveAsked: [...(run.mayHaveAsked ?? []), user] };
 }
 
 export function runId(run: Run): RunId | null {

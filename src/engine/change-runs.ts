@@ -6,8 +6,8 @@ import { withDelivery } from "../domain/approval-transitions.ts";
 import { applyBrake } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import { supersede } from "../domain/end-run.ts";
-import { type RunId, type RunKey, shardOf } from "../domain/ids.ts";
-import { isWatched, type Run } from "../domain/run.ts";
+import { type RunId, type RunKey, shardOf, type UserId } from "../domain/ids.ts";
+import { addAsker, isWatched, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import { ROW_UNREADABLE, type RunStore, type SideWrites } from "../ports/store.ts";
 
@@ -46,15 +46,22 @@ export type Change = (
 // The service may give a run the id of an earlier run, but an id has only one thread. An earlier run that is over, or that the service no
 // longer knew, gives up the id. An earlier run that is still followed keeps it.
 
-/** Resolves to false if a run with this id is still followed. */
+/**
+ * Resolves to false if a run with this id is still followed. Then `requester`, whose start the service answered with this id, may have asked
+ * for that run.
+ */
 export async function releaseRunId(
   { store, context }: { readonly store: Pick<RunStore, "byRunId">; readonly context: () => Context },
   change: Change,
-  id: RunId,
+  { id, requester }: { readonly id: RunId; readonly requester: UserId },
 ): Promise<boolean> {
   const key = await store.byRunId(id);
   if (key === null) return true;
-  const run = await change(key, (earlier) => supersede(earlier, context()), { mustHold: false });
+  const release = (earlier: Run): Run => {
+    const released = supersede(earlier, context());
+    return isWatched(released) ? addAsker(released, requester) : released;
+  };
+  const run = await change(key, release, { mustHold: false });
   return run !== null && !isWatched(run);
 }
 

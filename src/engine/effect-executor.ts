@@ -108,7 +108,7 @@ function isStillChecked(run: Run, effect: Effect, { checkedDecision }: SendPermi
  * run is reconciled again only if the effect was started again meanwhile. Never rejects.
  */
 async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: ExecutionHandle): Promise<number> {
-  const writer = createOutcomeWriter(deps, run.key, effect, handle);
+  const writer = createOutcomeWriter(deps, run, effect, handle);
   const storeWithoutCall = (outcome: Outcome): Promise<number> => {
     deps.logEffect(run, effect, outcome);
     return writer.once(outcome);

@@ -4,6 +4,7 @@ import pRetry from "p-retry";
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
+import type { Run } from "../domain/run.ts";
 import { PortError } from "../ports.ts";
 import { releaseRunId } from "./change-runs.ts";
 import type { ExecutionHandle, ExecutorDeps } from "./execution.ts";
@@ -27,7 +28,7 @@ export type WriterDeps = ExecutorDeps & { readonly logFailure: RunFailureLog };
 /** Serves one execution of the effect, because it remembers since when the lease has been lost. */
 export function createOutcomeWriter(
   deps: WriterDeps,
-  key: RunKey,
+  { key, requester }: Pick<Run, "key" | "requester">,
   effect: Effect,
   handle: ExecutionHandle,
 ): OutcomeWriter {
@@ -40,7 +41,8 @@ export function createOutcomeWriter(
     } catch (error) {
       if (!isIdTaken(error) || outcome.type !== "created") throw error;
       const { id } = outcome.snapshot;
-      await save((await releaseRunId(deps, handle.change, id)) ? outcome : { type: "taken", id });
+      const isReleased = await releaseRunId(deps, handle.change, { id, requester });
+      await save(isReleased ? outcome : { type: "taken", id });
     }
     return 0;
   }

@@ -6,8 +6,8 @@ import type { AuditEntry } from "#src/audit/entry.ts";
 import { RunId, UserId } from "#src/domain/ids.ts";
 import { adoptedRun, runId } from "#src/domain/run.ts";
 import { type Bench, clickOn, createBench } from "../make/bot.ts";
-import { contextAt } from "../make/history.ts";
-import { APPROVER, aRun, CHANNEL, NOON, TEAM } from "../make/run.ts";
+import { aSnapshot, contextAt } from "../make/history.ts";
+import { APPROVER, aRun, aRunId, aWatchedRun, CHANNEL, NOON, TEAM } from "../make/run.ts";
 import { withFile } from "../make/spoilt-database.ts";
 
 const BY = { team: TEAM, user: APPROVER, channel: CHANNEL };
@@ -74,4 +74,21 @@ describe("a start that the service confirms", () => {
     const refused = { type: "refused", words: "its record was changed", at: NOON } as const;
     expect(auditOfChange({ ...watched, creation: refused }, watched, contextAt())).toEqual([]);
   });
+});
+
+test("a person whose start is answered with a run that another person watches cannot approve it from then on", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  bench.agents.pending.set(id, ["apr_1"]);
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  await bench.clock.pass(5_000);
+  expect(await opens(bench, id, APPROVER)).toBe("opened");
+  bench.agents.create = () => Promise.resolve(aSnapshot(aWatchedRun(id), ["apr_1"]));
+  for (const intention of ["a", "b"]) {
+    await bench.flow.startRun.start(BY, { input: "task", intention, answerUrl: null });
+    await bench.clock.pass(5_000);
+  }
+  expect(await bench.run(id)).toMatchObject({ requester: FRIEND.user, mayHaveAsked: [APPROVER] });
+  expect(await opens(bench, id, APPROVER)).toBe("requester");
+  expect(await opens(bench, id, OTHER)).toBe("opened");
 });
