@@ -175,12 +175,12 @@ export type AuditLog = {
   auditOnce(entry: AuditEntry & { readonly until: number }): Promise<"added" | "known">;
   /** Resolves to the entries of these kinds after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
-  /** Resolves to the numbers and kinds of those entries, even of entries that cannot be read. No evidence; `provenEntry` is. */
+  /** Resolves to the numbers, kinds and times of those entries, even of entries that cannot be read. No evidence; `provenEntry` is. */
   numbersAfter(
     seq: number,
     what: readonly AuditEntry["what"][],
     limit: number,
-  ): Promise<readonly { readonly seq: number; readonly what: AuditEntry["what"] }[]>;
+  ): Promise<readonly (Pick<AuditEntry, "what" | "at"> & { readonly seq: number })[]>;
   auditEntry(seq: number): Promise<KeptEntry | null>;
   /**
    * Resolves to the entry if it is proven that this program wrote it unchanged at this number. Takes a few look-ups by index. Rejects with

@@ -9,6 +9,7 @@ import type { ChannelId, UserId, PersonId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type Principals } from "../domain/policy/named-people.ts";
 import type { Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
+import type { Integrity } from "../engine/integrity.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import { type AgentService, type Counters, type People, PortError } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
@@ -32,6 +33,7 @@ export type UseCaseDeps = {
   agents: Pick<AgentService, "fetchRun">;
   people: People;
   engine: Pick<RunEngine, "transact" | "change" | "resume" | "followIfStored">;
+  integrity: Pick<Integrity, "found">;
   context: () => Context;
   newKey: () => string;
   metrics: Counters;

@@ -24,7 +24,6 @@ type ExportDeps = UseCaseDeps & {
   readonly store: AuditEvidence;
   readonly notificationSender: NotificationSender;
   readonly audit: AuditReaders;
-  readonly integrity: Pick<Integrity, "found">;
 };
 
 export function createExportEvidence(deps: ExportDeps): ExportEvidence {

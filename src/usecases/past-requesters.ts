@@ -3,6 +3,7 @@
 import type { KeptEntry } from "../audit/entry.ts";
 import type { RunKey, UserId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
+import { readProven } from "../engine/proven-entries.ts";
 import type { Asker, UseCaseDeps } from "./access.ts";
 
 /** The run may have been followed before and deleted since, or it may be the result of a start that was not answered. */
@@ -26,12 +27,13 @@ const UNANSWERED_START_MS = 90 * 24 * 60 * 60_000;
  * way, and those from before they had an audit entry. The audit has those that are deleted; one that was answered is found by `requestersOf`.
  */
 async function peopleWhoseStartItMayBe(
-  { store, context }: UseCaseDeps,
+  deps: UseCaseDeps,
   { team }: Pick<Asker, "team">,
   id: string,
 ): Promise<readonly UserId[]> {
+  const { store } = deps;
   const found: UserId[] = [];
-  const since = context().now - UNANSWERED_START_MS;
+  const since = deps.context().now - UNANSWERED_START_MS;
   const mayBeTheirs = ({ creation, askedAt }: Run): boolean =>
     creation.type === "sending" ||
     (creation.type === "unknown" && askedAt >= since) ||
@@ -39,8 +41,8 @@ async function peopleWhoseStartItMayBe(
   await store.eachRun("without-id", (run) => {
     if (run.team === team && mayBeTheirs(run)) found.push(run.requester);
   });
-  for (const kept of await unconfirmedSince(store, since)) {
-    const entry = await provenOf(store, kept);
+  for (const seq of await unconfirmedSince(store, since)) {
+    const entry = await provenOf(deps, seq);
     const isTheirs = entry?.what === "start-unconfirmed" && entry.runId === null && entry.at >= since;
     if (isTheirs && entry.requester?.team === team) found.push(entry.requester.user);
   }
@@ -50,15 +52,15 @@ async function peopleWhoseStartItMayBe(
 /** The rows that are read at once. */
 const BATCH = 500;
 
-/** Proving an entry may take long after a change of the key, so older ones are left out before. */
+/** Resolves to numbers. Proving an entry may take long after a change of the key, so older ones are left out before. */
 async function unconfirmedSince(
-  store: Pick<UseCaseDeps["store"], "auditAfter">,
+  store: Pick<UseCaseDeps["store"], "numbersAfter">,
   since: number,
-): Promise<readonly KeptEntry[]> {
-  const found: KeptEntry[] = [];
+): Promise<readonly number[]> {
+  const found: number[] = [];
   for (let after = 0; ;) {
-    const rows = await store.auditAfter(after, ["start-unconfirmed"], BATCH);
-    found.push(...rows.filter(({ entry }) => entry.at >= since));
+    const rows = await store.numbersAfter(after, ["start-unconfirmed"], BATCH);
+    found.push(...rows.filter(({ at }) => at >= since).map(({ seq }) => seq));
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH) return found;
     after = last.seq;
@@ -72,27 +74,27 @@ const NAME_REQUESTERS = new Set<KeptEntry["entry"]["what"]>(["started", "start-c
  * `id`: our key or the service's id. Resolves to those who asked for the run or watched it after it was forgotten, earliest first. Unsigned
  * columns say which entries are found, so only proven entries that themselves name the run count.
  */
-export async function requestersOf({ store }: UseCaseDeps, id: string): Promise<readonly UserId[]> {
-  const entries = await store.auditOfRun(id);
+export async function requestersOf(deps: UseCaseDeps, id: string): Promise<readonly UserId[]> {
+  const entries = await deps.store.auditOfRun(id);
   const found = new Set<UserId>();
   for (const kept of entries) {
     if (!NAME_REQUESTERS.has(kept.entry.what)) continue;
-    const { run, requester } = (await provenOf(store, kept)) ?? NO_RUN;
+    const { run, requester } = (await provenOf(deps, kept.seq)) ?? NO_RUN;
     if (run === null || requester === null || found.has(requester.user)) continue;
-    if (run === id || (await isOneRun(store, entries, { run, id }))) found.add(requester.user);
+    if (run === id || (await isOneRun(deps, entries, { run, id }))) found.add(requester.user);
   }
   return [...found];
 }
 
 /** The entry that asks for a start does not have the service's id. A later entry of the run has both. */
 async function isOneRun(
-  store: UseCaseDeps["store"],
+  deps: UseCaseDeps,
   entries: readonly KeptEntry[],
   { run, id }: { readonly run: RunKey; readonly id: string },
 ): Promise<boolean> {
   for (const kept of entries) {
     if (kept.entry.run !== run || kept.entry.runId !== id) continue;
-    const proven = await provenOf(store, kept);
+    const proven = await provenOf(deps, kept.seq);
     if (proven?.run === run && proven.runId === id) return true;
   }
   return false;
@@ -100,7 +102,9 @@ async function isOneRun(
 
 const NO_RUN = { run: null, requester: null };
 
-async function provenOf(store: UseCaseDeps["store"], { seq }: KeptEntry): Promise<KeptEntry["entry"] | null> {
-  const proven = await store.provenEntry(seq);
-  return proven.ok ? proven.kept.entry : null;
+/** Resolves to null if the entry is not proven, or has a form that this release does not know. One that is forged is reported. */
+async function provenOf({ store, integrity }: UseCaseDeps, seq: number): Promise<KeptEntry["entry"] | null> {
+  const reading = await readProven(store, seq);
+  if (reading?.type === "forged") integrity.found(reading.finding);
+  return reading?.type === "proven" ? reading.kept.entry : null;
 }

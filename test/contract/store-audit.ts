@@ -18,6 +18,7 @@ import {
   aRunId,
   aTicket,
   aWatchedRun,
+  NOON,
   withApprovals,
 } from "../make/run.ts";
 import { type MakeStore, storeBench } from "./store-bench.ts";
@@ -146,10 +147,10 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await seqs(0, ALL, 2)).toEqual([1, 2]);
       expect(await seqs(4, ALL, 9)).toEqual([]);
       expect(await bench.store.numbersAfter(2, ["decided", "refused"], 9)).toEqual([
-        { seq: 3, what: "refused" },
-        { seq: 4, what: "decided" },
+        { seq: 3, what: "refused", at: NOON },
+        { seq: 4, what: "decided", at: NOON },
       ]);
-      expect(await bench.store.numbersAfter(0, ALL, 1)).toEqual([{ seq: 1, what: "opened" }]);
+      expect(await bench.store.numbersAfter(0, ALL, 1)).toEqual([{ seq: 1, what: "opened", at: NOON }]);
     });
 
     test("of concurrent writers one records that a week has ended, and no older week is recorded later", async () => {

@@ -5,10 +5,11 @@ import { auditOfChange } from "#src/audit/run-diff.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { RunId, UserId } from "#src/domain/ids.ts";
 import { adoptedRun, runId } from "#src/domain/run.ts";
-import { type Bench, clickOn, createBench } from "../make/bot.ts";
+import { ADMIN, type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { aSnapshot, contextAt } from "../make/history.ts";
+import { decided } from "../make/receipts.ts";
 import { APPROVER, aRun, aRunId, aWatchedRun, CHANNEL, NOON, TEAM } from "../make/run.ts";
-import { withFile } from "../make/spoilt-database.ts";
+import { rowThatIsNoEntry, withFile } from "../make/spoilt-database.ts";
 
 const BY = { team: TEAM, user: APPROVER, channel: CHANNEL };
 const FRIEND = { ...BY, user: UserId("U0FRIEND") };
@@ -91,4 +92,18 @@ test("a person whose start is answered with a run that another person watches ca
   expect(await bench.run(id)).toMatchObject({ requester: FRIEND.user, mayHaveAsked: [APPROVER] });
   expect(await opens(bench, id, APPROVER)).toBe("requester");
   expect(await opens(bench, id, OTHER)).toBe("opened");
+});
+
+test("a row of the audit that calls itself a start without an answer and is no entry is reported, and keeps no run from being watched, nor those whose start had no answer from being barred", async () => {
+  const { bench, spoil } = await withFile();
+  await decided(bench);
+  bench.agents.create = () => Promise.reject(failure("timeout", { applied: "maybe" }));
+  await bench.flow.startRun.start(BY, { input: "task", intention: "a", answerUrl: null });
+  await bench.clock.pass(5_000);
+  spoil("delete from runs where service_run_id is null", ...rowThatIsNoEntry("start-unconfirmed"));
+  expect((await bench.flow.queries.health(ADMIN)).audit.open).toEqual([]);
+  const id = aRunId();
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).mayHaveAsked).toEqual([APPROVER]);
+  expect((await bench.flow.queries.health(ADMIN)).audit.open).toHaveLength(1);
 });

@@ -96,9 +96,9 @@ function createReading(db: Database): Reading {
       return (await read(() => query.execute())).map(keptEntry);
     },
     async numbersAfter(seq, what, limit) {
-      const rows = db.selectFrom("audit").select(["seq", "what"]).where("seq", "<=", LAST_SEQ);
+      const rows = db.selectFrom("audit").select(["seq", "what", "at"]).where("seq", "<=", LAST_SEQ);
       const query = rows.where("seq", ">", seq).where("what", "in", what).orderBy("seq").limit(limit);
-      return (await read(() => query.execute())) as { seq: number; what: (typeof what)[number] }[];
+      return (await read(() => query.execute())) as Awaited<ReturnType<AuditLog["numbersAfter"]>>;
     },
     async auditEntry(seq) {
       const row = await read(() => entries().where("seq", "=", seq).executeTakeFirst());
