@@ -173,11 +173,14 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
         return `${approves ? "⚠️ Approval" : "⚠️ Denial"} refused by the service, no longer pending`;
       return approves ? "⚠️ Approval refused by the service" : "⚠️ Denial refused by the service";
     case "elsewhere":
-      return "⚠️ Decided elsewhere";
+      return delivery.stillListed === true ? unconfirmedTitle(decision) : "⚠️ Decided elsewhere";
     case "unconfirmed":
-      return approves ? "❓ Approval sent, not confirmed" : "❓ Denial sent, not confirmed";
+      return unconfirmedTitle(decision);
   }
 }
+
+const unconfirmedTitle = ({ verdict }: Decision): string =>
+  verdict === "approve" ? "❓ Approval sent, not confirmed" : "❓ Denial sent, not confirmed";
 
 /** Whether the last attempt did not get through and had no effect. */
 const isUnsent = (delivery: Delivery): boolean =>

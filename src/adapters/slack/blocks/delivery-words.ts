@@ -33,15 +33,17 @@ export function deliveryWords(delivery: Delivery, decision: Decision, run: Run):
     case "refused":
       return refusedWords(delivery, run);
     case "elsewhere":
-      return `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}${delivery.stillListed === true ? ` But ${LISTED}` : ""}`;
+      return delivery.stillListed === true
+        ? `The service said that this request was already decided${answerAfter(delivery.words, 500)} But it still lists it as pending, so it is not clear which is true. Nothing more is sent. ${LOOK_UP}`
+        : `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}`;
     case "unconfirmed":
       return unconfirmedWords(delivery, decision);
   }
 }
 
+const LOOK_UP = "Look it up in the agent service, and decide it there.";
 /** The end of a sentence, and what to do. */
-const LISTED =
-  "the service lists it as pending. Nothing more is sent. Look it up in the agent service, and decide it there.";
+const LISTED = `the service lists it as pending. Nothing more is sent. ${LOOK_UP}`;
 
 const SENT_AGAIN = "The same decision is being sent again.";
 
@@ -95,11 +97,11 @@ function unconfirmedWords(
     case "run-missing":
       return `${sent} The service no longer knows the run.`;
     case "no-longer-authorised":
-      return `${sent} Someone who gave it is no longer allowed to decide, so nothing more is sent. Look it up in the agent service, and decide it there.`;
+      return `${sent} Someone who gave it is no longer allowed to decide, so nothing more is sent. ${LOOK_UP}`;
     case "stopped":
-      return `${sent} The run has been stopped since, so nothing more is sent. Look it up in the agent service, and decide it there.`;
+      return `${sent} The run has been stopped since, so nothing more is sent. ${LOOK_UP}`;
     case "frozen":
-      return `${sent} Countersign has been frozen since, so nothing more is sent. Look it up in the agent service, and decide it there.`;
+      return `${sent} Countersign has been frozen since, so nothing more is sent. ${LOOK_UP}`;
     case "refused-after-lost-answer":
       return `${sent} The service refused the same decision when it was sent again, which may mean that the first one arrived. ${stillListed === true ? `But ${LISTED}` : "Look it up in the agent service."}`;
   }

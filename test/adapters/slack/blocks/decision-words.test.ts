@@ -135,6 +135,17 @@ describe("a decision", () => {
 describe("a decision that the service did not confirm", () => {
   const listed = { at: NOON, stillListed: true } as const;
 
+  test("is not said to be made elsewhere while the service also lists its request", () => {
+    const words = "The agent service answered HTTP 409 (conflict): Already denied.";
+    const shown = decided({ type: "elsewhere", words, ...listed });
+    expect(shown).toContain(
+      "The service said that this request was already decided (HTTP 409): Already denied.",
+    );
+    expect(shown).toContain("it is not clear which is true");
+    expect(shown).toContain("Approval sent, not confirmed");
+    expect(shown).not.toMatch(/decided elsewhere|decided outside|not applied/i);
+  });
+
   test.for([
     { type: "elsewhere", words: "409" } as const,
     { type: "unconfirmed", cause: "no-longer-listed" } as const,
