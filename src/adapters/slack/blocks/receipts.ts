@@ -32,9 +32,7 @@ export function receipt(
       ...reasonOf(facts.entry),
       line(
         link === null ? span("Its card") : { type: "link", url: link, text: "Its card" },
-        span(
-          isUndo(entry) ? " shows where the request stands now." : " shows whether the service accepted it.",
-        ),
+        span(isUndo(entry) ? " shows where the request stands now." : " shows what became of it."),
       ),
       ending,
     ),
@@ -103,7 +101,7 @@ function oneOf({ facts, link, reportedAt }: ReceiptFacts, deployment: Deployment
 
 function verbOf(entry: KeptEntry["entry"]): string {
   if (isUndo(entry)) return "Approval taken back";
-  return entry.verdict === "deny" ? "Denied" : "Approved";
+  return entry.verdict === "deny" ? "Denial recorded" : "Approval recorded";
 }
 
 /** The button asks for confirmation, so that a slip of the thumb raises no alarm. */

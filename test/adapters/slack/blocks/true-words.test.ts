@@ -285,7 +285,7 @@ describe("a receipt", () => {
     expect(receipt("deny")).toContain("Your denial is recorded");
     expect(receipt("approve")).toContain("Your approval is recorded");
     for (const verdict of ["approve", "deny"] as const) {
-      expect(receipt(verdict)).toContain("Its card shows whether the service accepted it");
+      expect(receipt(verdict)).toContain("Its card shows what became of it");
       expect(receipt(verdict)).not.toMatch(/You (denied|approved) this/);
     }
   });
