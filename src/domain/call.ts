@@ -6,8 +6,7 @@ import { type Approval, isInForce, type Verdict } from "./approval.ts";
 import type { Call, Called, Gathered, GatheredCall } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, RunKey } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";
-import { cardOf, findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
-import { headline } from "./text/headline.ts";
+import { findApproval, replaceApproval, type Run, type Slot } from "./run.ts";
 
 /** How long a call waits before it is posted (ms), so that other calls of its channel can join it. */
 export const GATHER_MS = 15_000;
@@ -139,8 +138,6 @@ function requestKey({ says }: Call, fate: Fate, approval: Approval): string {
 export const MAX_CALLED = 20;
 /** The most requests that one message names. */
 const MAX_NAMED = 5;
-/** The most characters of what a request asks for. */
-const ASKED_CHARS = 110;
 /** The most messages that we keep for a carrier. Older ones are forgotten; they stay in Slack as they are. */
 const MAX_CARRIED = 20;
 
@@ -193,18 +190,6 @@ export function joinable(run: Run, monotonic: number, withinMs: number): readonl
     const canJoin = isCurrent({ approval, call }) && isFresh(run.posts[callSlot(approval, call)]);
     return canJoin ? [{ approval, call, who }] : [];
   });
-}
-
-/** Describes a call for its combined message, whose carrier knows nothing of the requests of other runs. */
-export function gatheredCall(run: Run, { approval, call }: CallIn): GatheredCall {
-  const card = cardOf(run, approval);
-  return {
-    run: run.key,
-    approval: approval.id,
-    n: call.n,
-    asked: headline(approval.request, ASKED_CHARS).text,
-    ...(card === null ? {} : { card }),
-  };
 }
 
 const unnamed = ({ run, approval, n }: GatheredCall): GatheredCall => ({ run, approval, n });

@@ -2,6 +2,7 @@
 // service or Countersign was unreachable, or the requester had not answered a question yet.
 
 import type { ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "./ids.ts";
+import type { Marks } from "./text/marks.ts";
 
 /** The follow-up of one request. A changed request starts only with `answered`. */
 export type FollowUp = {
@@ -137,13 +138,15 @@ export type Gathered = {
   readonly over?: true;
 };
 
-/** A call that a combined message contains. Only the first few have `asked` and `card`, because the message names no more of them. */
+/** A call that a combined message contains. Only the first few have `asked`, `marks` and `card`: the message names no more of them. */
 export type GatheredCall = {
   readonly run: RunKey;
   readonly approval: ApprovalId;
   readonly n: number;
   /** What the request asked for, as a line of a list shows it. */
   readonly asked?: string;
+  /** Earlier releases stored none. */
+  readonly marks?: Marks;
   /** The card of the request. Absent if it had none yet. */
   readonly card?: MessageTs;
   /** The request no longer waits. */

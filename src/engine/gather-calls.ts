@@ -2,12 +2,12 @@
 // reminder that is due soon is sent together with one that is due now. One process holds all runs of a channel, so one process gathers.
 
 import {
+  type CallIn,
   combineCalled,
   carry,
   unsettledCalls,
   endGathered,
   GATHER_MS,
-  gatheredCall,
   hasJoined,
   isReminder,
   joinable,
@@ -17,7 +17,9 @@ import {
 import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
 import type { Called, Gathered, GatheredCall } from "../domain/follow-up.ts";
 import type { ChannelId, RunKey } from "../domain/ids.ts";
-import { OPENING, type Run } from "../domain/run.ts";
+import { cardOf, OPENING, type Run } from "../domain/run.ts";
+import { approvalMarks } from "../domain/text/card-layout.ts";
+import { headline } from "../domain/text/headline.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
@@ -115,6 +117,23 @@ function factsOf(run: Run, monotonic: number): RunFacts | null {
   if (calls.length + doubts.length + open.length + waiting.length === 0 && joinsFrom === null) return null;
   const canCarry = run.posts[OPENING]?.type === "up";
   return { key, channel, canCarry, joinsFrom, calls, doubts, open, waiting };
+}
+
+/** The most characters of what a request asks for. */
+const ASKED_CHARS = 110;
+
+/** Describes a call for its combined message, whose carrier knows nothing of the requests of other runs. */
+export function gatheredCall(run: Run, { approval, call }: CallIn): GatheredCall {
+  const card = cardOf(run, approval);
+  const { risk, where } = approvalMarks(run, approval);
+  return {
+    run: run.key,
+    approval: approval.id,
+    n: call.n,
+    asked: headline(approval.request, ASKED_CHARS).text,
+    marks: { risk, where },
+    ...(card === null ? {} : { card }),
+  };
 }
 
 /** Settles the calls that a crash, or a failure of the store, has left between two steps of `sendTogether`. */

@@ -185,6 +185,22 @@ describe("waiting requests of a channel", () => {
     }
   });
 
+  test("are named with their risks and places in their reminder", async () => {
+    const { bench, ids } = await waiting(2);
+    const [id] = ids;
+    if (id === undefined) throw new Error("no run");
+    const content = { risk: "high", environment: "production" };
+    bench.agents.pending.set(id, [{ id: "apr_2", content }]);
+    await bench.clock.pass(20 * MIN);
+    const runs = await Promise.all(ids.map((each) => bench.run(each)));
+    const shown = runs.flatMap((run) =>
+      gatheredSlots(run).map((slot) => printedMessage(messageIn(run, slot))),
+    );
+    expect(shown).toHaveLength(1);
+    expect(shown[0]).toContain("• 🟧 **delete it** · High risk · `production`");
+    expect(shown[0]).toContain("• **delete it** · Risk not stated");
+  });
+
   test("share one reminder if they were asked within a few minutes", async () => {
     const { bench } = await waiting(1, { ...remind, atMost: 2 });
     await bench.clock.pass(4 * MIN);

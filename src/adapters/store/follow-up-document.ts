@@ -19,6 +19,7 @@ import { type ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId }
 import { type Hours, type Weekday } from "../../domain/policy/hours.ts";
 import type { ListedPeople, NamedPeople } from "../../domain/policy/named-people.ts";
 import type { FollowUpRule, Reminders, Stage } from "../../domain/policy/follow-up-rule.ts";
+import type { Marks, Risk, RiskLevel } from "../../domain/text/marks.ts";
 import {
   flag,
   id,
@@ -103,11 +104,22 @@ export const followUp = record<FollowUp>({
 const says = word<Call["says"]>({ waits: true, last: true, stage: true, over: true });
 const called = record<Called>({ users: list(user), groups: list(id(GroupId)), more: number });
 
+const marks = record<Marks>({
+  risk: orNull(
+    record<Risk>({
+      level: word<RiskLevel>({ critical: true, high: true, medium: true, low: true, other: true }),
+      words: text,
+    }),
+  ),
+  where: list(text),
+});
+
 const gatheredCall = record<GatheredCall>({
   run: id(RunKey),
   approval: serviceId<ApprovalId>(),
   n: number,
   asked: optional(text),
+  marks: optional(marks),
   card: optional(id(MessageTs)),
   done: optional(yes),
 });

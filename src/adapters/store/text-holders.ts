@@ -25,7 +25,7 @@ export const NOTHING_READ: Look = {
   quoted: new Map(),
 };
 
-/** A message about requests of several runs is stored with its carrier, and quotes the beginning of the first few without their digests. */
+/** A message about requests of several runs is stored with its carrier, and quotes the first few in part, without their digests. */
 function withCarriers({ holders, isRequest, quoted }: Look): ReadonlySet<RunKey> {
   if (!isRequest) return holders;
   const carriers = [...quoted]

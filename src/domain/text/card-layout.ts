@@ -7,22 +7,15 @@ import { CARD_FIELDS, type CardFields } from "../policy/policy.ts";
 import { contextBehind } from "../run-context.ts";
 import { lineExcerpt } from "./excerpt.ts";
 import { withoutSymbols } from "./headline.ts";
+import type { Marks, Risk, RiskLevel } from "./marks.ts";
 import { type Field, fieldText, nameText, fieldsOf, writtenValue } from "./request-text.ts";
 import { isSecretField } from "./secrets.ts";
-
-export type RiskLevel = "critical" | "high" | "medium" | "low" | "other";
-/** `words` (drawn): a level such as "high", or what the service wrote if we do not know that level. */
-export type Risk = { readonly level: RiskLevel; readonly words: string };
 
 /** `at`: the value as a time (ms since 1970). Null if it is not a time. */
 export type ShortField = { readonly label: string; readonly value: string; readonly at: number | null };
 
 /** What the second line of a card says, and the fields of the run that it leaves to the sections below. */
-export type CardMarks = {
-  /** The highest risk that the service states. */
-  readonly risk: Risk | null;
-  /** Where it happens, such as "production". */
-  readonly where: readonly string[];
+export type CardMarks = Marks & {
   /** The paths of the fields that these marks show in full. */
   readonly said: ReadonlySet<string>;
   /** The fields of the run that state a risk or a place, but that these marks do not show in full. `secrets`: how many are masked in it. */
@@ -44,7 +37,7 @@ const LEVELS: { readonly [word: string]: RiskLevel } = {
 const WORST_FIRST: readonly RiskLevel[] = ["critical", "high", "other", "medium", "low"];
 
 /** Returns the rank for sorting, the riskiest first. An unstated risk comes last. The risk is only a claim, so it is used only to sort. */
-export function riskRank({ risk }: Pick<CardMarks, "risk">): number {
+export function riskRank({ risk }: Pick<Marks, "risk">): number {
   return risk === null ? WORST_FIRST.length : WORST_FIRST.indexOf(risk.level);
 }
 

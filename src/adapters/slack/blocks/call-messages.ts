@@ -12,7 +12,7 @@ import { headline } from "../../../domain/text/headline.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { STORM_REVIEW } from "../names.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { DRAWN_MARK_CHARS, placesAfter, riskForDeciders, riskMark } from "./pending-card.ts";
+import { askedWithMarks } from "./pending-card.ts";
 import {
   ago,
   cardLink,
@@ -86,14 +86,8 @@ function calledLine(who: Called | null) {
 
 /** The request as on the card: masked and shortened. */
 function askedLine(run: Run, approval: Approval) {
-  const marks = approvalMarks(run, approval);
-  return line(
-    ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
-    untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS, { bold: true }),
-    span(" · "),
-    untrustedSpan(riskForDeciders(marks), DRAWN_MARK_CHARS),
-    ...placesAfter(marks),
-  );
+  const asked = headline(approval.request, ASKED_CHARS).text;
+  return line(...askedWithMarks(asked, ASKED_CHARS, approvalMarks(run, approval)));
 }
 
 function whereLine(run: Run, { since }: Approval) {
@@ -218,11 +212,15 @@ function severalPast(gathered: Gathered, links: Links): Message {
   });
 }
 
-/** Names the first of these requests. A message of an earlier version of Countersign names none. */
+/** Names the first of these requests. A message of an earlier version of Countersign names none, or says nothing of their risks. */
 function namedLines(of: readonly GatheredCall[], links: Links): RichTextSection[] {
-  const named = of.flatMap(({ asked, card = null }) => {
+  const named = of.flatMap(({ asked, marks, card = null }) => {
     if (asked === undefined) return [];
-    return [line(span("• "), untrustedSpan(asked, ASKED_CHARS, { bold: true }), ...cardLink(card, links))];
+    const words =
+      marks === undefined
+        ? [untrustedSpan(asked, ASKED_CHARS, { bold: true })]
+        : askedWithMarks(asked, ASKED_CHARS, marks);
+    return [line(span("• "), ...words, ...cardLink(card, links))];
   });
   const more = of.length - named.length;
   return named.length === 0 || more === 0 ? named : [...named, line(span(`… and ${count(more)} more.`))];

@@ -9,8 +9,9 @@ import { BUILT_IN_RULE, type KeptRule } from "../../../domain/policy/policy.ts";
 import { requestFileState } from "../../../domain/render-key.ts";
 import { requestFileName } from "../../../domain/request-file.ts";
 import type { Run } from "../../../domain/run.ts";
-import { cardFields, type CardMarks, type Risk, type ShortField } from "../../../domain/text/card-layout.ts";
+import { cardFields, type CardMarks, type ShortField } from "../../../domain/text/card-layout.ts";
 import { headline } from "../../../domain/text/headline.ts";
+import type { Marks, Risk } from "../../../domain/text/marks.ts";
 import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY } from "../names.ts";
@@ -115,19 +116,30 @@ function sections(fields: readonly ShortField[]): Block[] {
 }
 
 /** The places are code, so that none passes for our own words. Each is preceded or followed by a dot. */
-export const placesAfter = ({ where }: CardMarks): RichTextElement[] =>
+export const placesAfter = ({ where }: Marks): RichTextElement[] =>
   where.flatMap((place) => [span(" · "), placeSpan(place)]);
-export const placesBefore = ({ where }: CardMarks): RichTextElement[] =>
+export const placesBefore = ({ where }: Marks): RichTextElement[] =>
   where.flatMap((place) => [placeSpan(place), span(" · ")]);
 
 const placeSpan = (place: string): RichTextElement => untrustedSpan(place, DRAWN_MARK_CHARS, { code: true });
 
+/** What a request asks for, with its risk and its places, for a line that names it. */
+export function askedWithMarks(asked: string, chars: number, marks: Marks): RichTextElement[] {
+  return [
+    ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
+    untrustedSpan(asked, chars, { bold: true }),
+    span(" · "),
+    untrustedSpan(riskForDeciders(marks), DRAWN_MARK_CHARS),
+    ...placesAfter(marks),
+  ];
+}
+
 /** The risk, or "Request", and the places, for plain text, which has no code: there, the places are in quotes. */
-export const marksInPlainText = ({ risk, where }: CardMarks): string =>
+export const marksInPlainText = ({ risk, where }: Marks): string =>
   [risk === null ? "Request" : riskWords(risk), ...where.map((place) => `"${place}"`)].join(" · ");
 
 /** The risk, for people who decide. If the service states none, the words say so, because silence must not pass for a low risk. */
-export const riskForDeciders = ({ risk }: CardMarks): string =>
+export const riskForDeciders = ({ risk }: Marks): string =>
   risk === null ? "Risk not stated" : riskWords(risk);
 
 const MARKS = { critical: "🟥", high: "🟧", medium: "🟨", low: "🟩", other: "⬜" } as const;

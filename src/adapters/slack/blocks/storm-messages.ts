@@ -11,17 +11,8 @@ import { headline } from "../../../domain/text/headline.ts";
 import { CARD_READ, STORM_REVIEW } from "../names.ts";
 import { cardState } from "./card-state.ts";
 import { withId } from "./message-id.ts";
-import {
-  buttonsOf,
-  decideButtons,
-  DRAWN_MARK_CHARS,
-  mentionedUsers,
-  mentionLine,
-  placesAfter,
-  riskForDeciders,
-  riskMark,
-} from "./pending-card.ts";
-import { count, line, type Message, moment, note, person, rich, span, untrustedSpan } from "./rich.ts";
+import { askedWithMarks, buttonsOf, decideButtons, mentionedUsers, mentionLine } from "./pending-card.ts";
+import { count, line, type Message, moment, note, person, rich, span } from "./rich.ts";
 
 // A listing lists many approvals of a run in one message, each with the buttons of its card. The form shows the whole request.
 
@@ -91,17 +82,12 @@ function mentions(run: Run, lines: readonly Approval[]) {
 
 function lineOf(run: Run, approval: Approval): Block[] {
   const { request, appliedRule, votes, nonce } = approval;
-  const marks = approvalMarks(run, approval);
   const { needs } = appliedRule.rule;
   const progress: RichTextElement[] =
     needs === 1 ? [] : [span(` · ${count(votes.length)} of ${count(needs)} approvals`)];
   const deadline = deadlineOf(approval);
   const said = line(
-    ...(marks.risk === null ? [] : [span(`${riskMark(marks.risk)} `)]),
-    untrustedSpan(headline(request, ACTION_CHARS).text, ACTION_CHARS, { bold: true }),
-    span(" · "),
-    untrustedSpan(riskForDeciders(marks), DRAWN_MARK_CHARS),
-    ...placesAfter(marks),
+    ...askedWithMarks(headline(request, ACTION_CHARS).text, ACTION_CHARS, approvalMarks(run, approval)),
     span(" · "),
     moment(approval.since),
     ...(deadline === null ? [] : [span(" · until "), moment(deadline)]),

@@ -87,16 +87,22 @@ function several(
   when = "",
   decided = 0,
 ): readonly Example[] {
-  const asked = [
-    "Deploy billing-api 2026.11.3 to production",
-    "Drop index orders_by_day",
-    "Restart worker-7",
-  ];
-  const of = asked.map((each, n) => ({
+  const requests = [
+    {
+      asked: "Deploy billing-api 2026.11.3 to production",
+      marks: { risk: { level: "high", words: "high" }, where: ["production"] },
+    },
+    {
+      asked: "Drop index orders_by_day",
+      marks: { risk: { level: "other", words: "irreversible" }, where: ["production", "eu-west-1"] },
+    },
+    { asked: "Restart worker-7", marks: { risk: null, where: [] } },
+  ] as const;
+  const of = requests.map((request, n) => ({
     run: CREATED.key,
     approval: PENDING.id,
     n,
-    asked: each,
+    ...request,
     card: CARD,
     ...(n < decided && { done: true as const }),
   }));
