@@ -155,7 +155,8 @@ const reviewButton = (run: Run, block_id: string): Block =>
 /** One message about several requests in a channel. */
 export function severalMessage(run: Run, gathered: Gathered, links: Links): Message {
   const { says, of, oldest, who, over, since } = gathered;
-  if (over === true && says !== "over") return severalPast(gathered, links);
+  const place = placeOf(run, gathered);
+  if (over === true && says !== "over") return severalPast(gathered, place, links);
   const shown = shownCalls(gathered);
   const showsAll = shown.length === of.length;
   const title = showsAll ? SEVERAL[says](`${count(of.length)} requests`) : leftTitle(gathered, shown.length);
@@ -163,10 +164,14 @@ export function severalMessage(run: Run, gathered: Gathered, links: Links): Mess
     text: title,
     blocks: [
       rich(
-        line(span(title, { bold: true }), ...(showsAll ? [span(" · the oldest asked "), ago(oldest)] : [])),
+        line(
+          span(title, { bold: true }),
+          ...place,
+          ...(showsAll ? [span(" · the oldest asked "), ago(oldest)] : []),
+        ),
         ...calledLine(who),
         ...namedLines(shown, links),
-        line(span(SEVERAL_MEANING[says])),
+        line(span(place.length === 0 ? SEVERAL_MEANING[says] : ELSEWHERE_MEANING)),
       ),
       ...(says === "over" ? [] : [reviewButton(run, `review-${since}`)]),
     ],
@@ -180,6 +185,10 @@ const SEVERAL: { readonly [says in Call["says"]]: (requests: string) => string }
   over: (requests) => `⌛ Time is up for ${requests}`,
 };
 
+/** The channel of the requests. Empty if the message is in that channel. */
+const placeOf = (run: Run, { channel }: Gathered): readonly RichTextElement[] =>
+  channel === undefined ? [] : [span(" in "), { type: "channel", channel_id: run.channel }];
+
 const REVIEW_MEANING = "Review lists what waits for you, the riskiest first; only you see the list.";
 const SEVERAL_MEANING: { readonly [says in Call["says"]]: string } = {
   waits: `${REVIEW_MEANING} Each request has a card in its thread.`,
@@ -187,6 +196,7 @@ const SEVERAL_MEANING: { readonly [says in Call["says"]]: string } = {
   stage: `${REVIEW_MEANING} Each request has a card in its thread.`,
   over: "Their cards say what the agents are told.",
 };
+const ELSEWHERE_MEANING = "Review opens your own queue. It lists those that the policy lets you decide.";
 
 function leftTitle({ says, of }: Gathered, left: number): string {
   const wait = left === 1 ? "still waits" : "still wait";
@@ -195,13 +205,12 @@ function leftTitle({ says, of }: Gathered, left: number): string {
     : `⏰ ${count(left)} of ${count(of.length)} requests ${wait} for a decision here`;
 }
 
-/** The channel of a stage is not the one in which its requests wait. */
-function severalPast(gathered: Gathered, links: Links): Message {
+function severalPast(gathered: Gathered, place: readonly RichTextElement[], links: Links): Message {
   const { says, of, since } = gathered;
   const what = `${count(of.length)} requests ${says === "stage" ? "were escalated" : "waited here"}`;
   const cards = "Their cards show where they stand.";
   const named = namedLines(of, links);
-  const head = [span(`${what}, `), moment(since)];
+  const head = [span(what), ...place, span(", "), moment(since)];
   return withId("several:past", {
     text: `${what}. ${cards}`,
     blocks: [

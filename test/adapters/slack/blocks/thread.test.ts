@@ -1,10 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import { ApprovalId } from "#src/domain/ids.ts";
+import type { Gathered } from "#src/domain/follow-up.ts";
+import { ApprovalId, ChannelId } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { cardSlot, OPENING, OUTCOME, type Run } from "#src/domain/run.ts";
+import { NOON } from "../../../make/run.ts";
 import { always } from "./hostile.ts";
 import { expectMessage } from "./oracle.ts";
 import { CREATED, LINK } from "./page/example.ts";
@@ -117,6 +119,19 @@ test("a start that was not confirmed names the command of this workspace", () =>
   expect(printedMessage(messageIn({ ...CREATED, creation }, OUTCOME, deployment))).toContain(
     "`/countersign watch <run id>`",
   );
+});
+
+test("a message about several requests in another channel says where they wait, also once none of them does", () => {
+  const who = { users: [], groups: [], more: 0 };
+  const shown = (facts: Partial<Gathered>): string => {
+    const one: Gathered = { since: NOON, says: "stage", of: [], oldest: NOON, who, ...facts };
+    return printedMessage(messageIn({ ...CREATED, gathered: [one] }, `several ${NOON}`));
+  };
+  const channel = ChannelId("C0LEADS");
+  for (const over of [{}, { over: true }] as const) {
+    expect(shown({ channel, ...over })).toContain(` in #${CREATED.channel}`);
+    expect(shown(over)).not.toContain("#");
+  }
 });
 
 test("nothing is drawn for a slot that is not ours", () => {

@@ -154,7 +154,12 @@ export const CALLS: Record<
     ...several("waits", { of: UNNAMED }, "made by an earlier version"),
   ],
   "several:last": several("last"),
-  "several:stage": [...several("stage"), ...several("stage", {}, "two are decided", 2)],
+  "several:stage": [
+    ...several("stage"),
+    ...several("stage", {}, "two are decided", 2),
+    ...several("stage", { channel: LEADS }, "in another channel"),
+    ...several("stage", { channel: LEADS }, "in another channel, two are decided", 2),
+  ],
   "several:over": [...several("over"), ...several("over", { of: MANY }, "of many")],
   "several:past": [
     ...several("waits", { over: true }, "a reminder"),
