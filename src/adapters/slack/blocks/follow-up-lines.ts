@@ -49,7 +49,9 @@ function claimBlocks(approval: Approval): Block[] {
     snoozedUntil === undefined
       ? []
       : [
-          span(" No reminders to them before "),
+          span(" "),
+          person(by),
+          span(" gets no reminders before "),
           moment(claimedUntil(approval, { until: snoozedUntil })),
           span("."),
         ];
@@ -84,9 +86,9 @@ export function questionBlocks(approval: Approval): RichTextBlock[] {
       ? []
       : [
           line(
-            span("The time to decide stands still until there is an answer, but no later than "),
+            span("The clock is paused until there is an answer, or until "),
             moment(waits),
-            span(". The earlier the answer, the earlier the deadline."),
+            span(" at the latest. An earlier answer means an earlier deadline."),
           ),
         ];
   const more = questionsOf(approval).length - 1;

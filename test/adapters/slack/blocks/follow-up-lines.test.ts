@@ -148,7 +148,7 @@ test("the deadline of a request with an open question is one that an answer brin
   const shown = (approval: Approval): string =>
     printedMessage(approvalCard(withApprovals(aWatchedRun(), approval), approval));
   expect(shown(asked.value)).toContain("Deadline, if no one answers the question: ");
-  expect(shown(asked.value)).toContain("The earlier the answer, the earlier the deadline.");
+  expect(shown(asked.value)).toContain("An earlier answer means an earlier deadline.");
   for (const each of [expiring, answered.value]) {
     expect(shown(each)).toContain("Deadline: ");
     expect(shown(each)).not.toContain("no one answers");
