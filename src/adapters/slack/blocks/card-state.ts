@@ -148,7 +148,10 @@ function decidedName({ verdict }: Decision, delivery: Delivery): CardStateName {
 export function beyondForm(fields: number, braked = false): string {
   const subject =
     fields === 1 ? "1 field of this request doesn't" : `${count(fields)} fields of this request don't`;
-  return `${subject} fit Slack's form, so the form can't show everything you would approve. You can deny it here. The attached file has the whole request; ${braked ? "" : "approve it at the service, or "}ask the agent for a shorter one.`;
+  const todo = braked
+    ? "Deny it here, and say in the reason that it is too long."
+    : "Approve it at the service, or deny it here and say in the reason that it is too long.";
+  return `${subject} fit Slack's form, so the form can't show everything you would approve. The attached file has the whole request. ${todo}`;
 }
 
 function decidedTitle(decision: Decision, delivery: Delivery): string {
