@@ -91,11 +91,11 @@ function unconfirmedWords(
         ? `${sent} Now ${LISTED}`
         : `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
     case "request-changed":
-      return `${sent} The request has changed since, so nothing more is sent. Decide it at the service.`;
+      return `${sent} The request has changed since, so nothing more is sent. Look up in the agent service what became of this ${what}, and decide the changed request there.`;
     case "tampered":
-      return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. Decide it at the service.`;
+      return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. ${LOOK_UP}`;
     case "run-missing":
-      return `${sent} The service no longer knows the run.`;
+      return `${sent} The service no longer knows the run, so it can't be looked up there. Check directly whether the action was carried out.`;
     case "no-longer-authorised":
       return `${sent} Someone who gave it is no longer allowed to decide, so nothing more is sent. ${LOOK_UP}`;
     case "stopped":
