@@ -3,6 +3,7 @@
 import type { Freeze } from "../../../domain/freeze.ts";
 import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import type { CommandRefusal } from "../../../domain/command-refusal.ts";
+import type { Run } from "../../../domain/run.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { textAnswer } from "./message-id.ts";
 import {
@@ -58,8 +59,6 @@ const FIXED_COMMAND_WORDS = {
   "close-why":
     "After the run id, say what you found. The card shows it, and the audit records it in your name.",
   "nothing-to-acknowledge": "There is nothing to acknowledge: no approval is held back.",
-  "other-findings":
-    "This code does not match the current findings, so nothing was acknowledged. `health` shows the current code and findings.",
   "acknowledge-why": "After the code, say what you found. The audit records it in your name.",
   "not-sent":
     "Slack did not confirm the file, so it may be missing, even below a message that announces it. If you do not find it, try again in a moment.",
@@ -125,9 +124,7 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "service-silent":
       return `Nothing was done, because this run could not be looked up at the agent service. \`${command} health\` shows whether the service answers.`;
     case "already-watched":
-      if (refusal.run.watch.type === "over")
-        return `This run has ended. Its thread is in <#${refusal.run.channel}>.`;
-      return `This run is already watched in <#${refusal.run.channel}>. Its requester and its channel stay as they are.`;
+      return watchedWords(refusal.run);
     case "id-used-again":
       return `The run with this id has ended; its thread is in <#${refusal.run.channel}>. The service now uses the same id for another run. Countersign can't know who asked for that one, so it does not watch it. Start the task with \`${command} run\` instead.`;
     case "frozen":
@@ -142,6 +139,8 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return otherFreezeWords(refusal.freeze, command);
     case "already-frozen":
       return `This is already frozen. \`${command} freeze\` shows who froze it.`;
+    case "other-findings":
+      return `This code does not match the current findings, so nothing was acknowledged. \`${command} health\` shows the current code and findings.`;
     case "not-frozen":
       return `Nothing is frozen here, so there is nothing to lift. \`${command} freeze\` shows what is frozen.`;
     case "tampered":
@@ -150,6 +149,11 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return FIXED_COMMAND_WORDS[refusal.type];
   }
 }
+
+const watchedWords = ({ watch, channel }: Run): string =>
+  watch.type === "over"
+    ? `This run has ended. Its thread is in <#${channel}>.`
+    : `This run is already watched in <#${channel}>. Its requester and its channel stay as they are.`;
 
 function severalFreezesWords(freezes: readonly Freeze[], command: string): string {
   const list = freezes.map((freeze) => `🧊 ${freezeWords(freeze)}.`).join("\n");

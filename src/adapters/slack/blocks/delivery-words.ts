@@ -151,7 +151,7 @@ export function closedWords(cause: ClosedCause): string {
     case "no-longer-listed":
       return "The service no longer lists it. It may have been withdrawn, or decided outside Countersign.";
     case "unreadable":
-      return "The service now sends it in a format that Countersign can't read, so it can't be decided here. Another message in this thread says why.";
+      return "The service now sends it in a format that Countersign can't read, so it can't be decided here. A message in the run's thread says why.";
     case "run-over":
       return "The run ended before a decision was made here. The service does not say whether one was made elsewhere.";
     case "run-missing":

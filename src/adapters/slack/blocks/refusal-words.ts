@@ -28,7 +28,7 @@ const FIXED_WORDS = {
   bot: "Apps and bots can't decide approvals. Nothing was sent.",
   deactivated: "This account is deactivated, so it can't decide approvals. Nothing was sent.",
   "not-in-channel":
-    "Only people in this channel can approve or deny its requests. Nothing was sent. Ask someone in the channel.",
+    "Only people in the run's channel can approve or deny its requests. Nothing was sent. Ask someone there.",
   "read-first":
     "You must read the whole request before you approve it. Press Approve on the card: the request opens first. Nothing was sent.",
   "file-not-seen":
@@ -45,7 +45,7 @@ const FIXED_WORDS = {
   "form-changed":
     "Countersign's record of this form was changed from outside, so the form is not trusted. Nothing was sent. Countersign's admins are being alerted. Press the button on the card again for a new form.",
   unknown:
-    "This card or form is not the current one. Nothing was sent. Use the newest card of the run, or find it with `pending`.",
+    "This card or form is not the current one. Nothing was sent. Use the newest card of the run, or open Countersign's Home tab.",
 } as const satisfies Partial<Record<Refusal["type"], string>>;
 
 type FixedRefusal = Extract<Refusal, { type: keyof typeof FIXED_WORDS }>;
@@ -140,7 +140,7 @@ export function whoDecides(
     ];
   });
   const [listed] = lists;
-  if (listed === undefined) return "Any other full member in this channel can: ask one of them.";
+  if (listed === undefined) return "Any other full member in the run's channel can: ask one of them.";
   if (lists.some(({ length }) => length === 0))
     return "The rule lists no one else: ask the people who operate Countersign.";
   if (lists.length === 1) return `Ask one of these people: ${namedIn(listed, MAX_NAMED)}.`;
