@@ -147,7 +147,7 @@ const EXCEPTIONS = [
   ["Disputed decisions", "disputed", '"This was not me"'],
   ["Disputes closed", "dispute-closed", "an admin said what they found"],
   ["Tampering found", "tampering-found", "the database was changed outside Countersign"],
-  ["Tampering acknowledged", "tampering-acknowledged", "an admin let approvals leave again"],
+  ["Tampering acknowledged", "tampering-acknowledged", "an admin let approvals be sent again"],
   ["Runs stopped", "stopped", "everything the run asked for was denied from there on"],
   ["Stops lifted", "stop-lifted", "its requests could be decided again"],
   ["Freezes", "frozen", "no run started and no approval was sent"],

@@ -158,7 +158,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   "key-accepted": () => "signs with the new key",
   "tampering-found": ({ outcome }) =>
     `found that the database was changed outside Countersign: ${shortened(outcome)}`,
-  "tampering-acknowledged": () => "acknowledged the findings; approvals leave again",
+  "tampering-acknowledged": () => "acknowledged the findings; approvals are sent again",
 };
 
 const idsWords = (ids: readonly string[]): string =>

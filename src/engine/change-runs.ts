@@ -67,7 +67,7 @@ export async function releaseRunId(
 
 // Changes of many runs at once.
 
-const RELEASED = "An admin has looked at the database, and approvals leave again.";
+const RELEASED = "An admin has looked at the database, and approvals are sent again.";
 
 type AllRuns = Pick<RunStore, "eachRun">;
 /** The parts of the engine that these changes need. */

@@ -49,7 +49,7 @@ export function help(command: string, tasks: readonly SavedTask[] = []): Message
     ["watch <run id>", "follow, in this channel, a run that was started elsewhere"],
     ["unwatch <run id>", "stop following a run"],
     ["audit <run id>", "send the evidence of a run as a file, to admins and auditors only"],
-    ["audit acknowledge <code> <why>", "let approvals leave again after tampering, for admins only"],
+    ["audit acknowledge <code> <why>", "let approvals be sent again after tampering, for admins only"],
     ["audit close <run id> <why>", "close the disputes of a run, for admins only"],
     ["report", "show who decided in the last full week, to admins only"],
     [

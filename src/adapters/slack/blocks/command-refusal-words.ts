@@ -43,7 +43,7 @@ const FIXED_COMMAND_WORDS = {
     "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
   "not-a-channel":
     "This doesn't work in a direct message. Use a channel that Countersign is in, so that its members see what happens.",
-  "not-watched": "This run is no longer watched, so there is nothing to stop.",
+  "not-watched": "This run is no longer watched. Nothing changed.",
   deciding: "A decision on this run is under way. Wait until its card shows the outcome, then try again.",
   voted:
     "A request of this run still needs approvals from other people. Let them decide, or deny it; then try again.",

@@ -42,7 +42,10 @@ export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFact
       ...(lookBack.incomplete ? [line(span(ARCHIVED))] : []),
     ),
     ...ruleBlocks(lookBack),
-    note("Counted from the audit, by the time of each entry.", `ADMINS see who decided: ${command} report`),
+    note(
+      "Counted from the audit, by the time of each entry.",
+      `Countersign's admins can see who decided: ${command} report`,
+    ),
   ];
   return { text: `${TITLE}: ${count(approved)} approved, ${count(denied)} denied`, blocks };
 }
