@@ -143,7 +143,8 @@ function tampered(): Message {
 
 function serviceDown(run: Run): Message {
   const text = "⚠️ No usable answer from the agent service";
-  const rest = "Until it is back, this channel may be out of date. Decisions are saved and sent then.";
+  const rest =
+    "Until it is back, this channel may be out of date. You can still decide: decisions are recorded now and sent once the service answers.";
   const why = run.outage === null ? [] : [quote(untrustedSpan(run.outage.why, 300))];
   const first = line(span(text, { bold: true }), span(", since "), moment(run.outage?.since ?? 0), span(":"));
   return withId("thread:service-down", { text, blocks: [rich(first, ...why, line(span(rest)))] });
