@@ -12,7 +12,7 @@ import { CARD_READ, STORM_REVIEW } from "../names.ts";
 import { cardState } from "./card-state.ts";
 import { withId } from "./message-id.ts";
 import { askedWithMarks, buttonsOf, decideButtons, mentionedUsers, mentionLine } from "./pending-card.ts";
-import { count, line, type Message, moment, note, person, rich, span } from "./rich.ts";
+import { count, line, type Message, moment, note, person, plural, rich, span } from "./rich.ts";
 
 // A listing lists many approvals of a run in one message, each with the buttons of its card. The form shows the whole request.
 
@@ -62,14 +62,12 @@ function overWords(moved: number): string {
 
 function decidedLine(run: Run, page: number) {
   const { approved, denied } = decidedOf(run, page);
-  if (approved + denied === 0) return [];
-  return [
-    line(
-      span(
-        `Decisions: ${count(approved)} to approve, ${count(denied)} to deny. Their cards show the outcome.`,
-      ),
-    ),
+  const decisions = [
+    ...(approved === 0 ? [] : [`${count(approved)} ${plural(approved, "approval")}`]),
+    ...(denied === 0 ? [] : [`${count(denied)} ${plural(denied, "denial")}`]),
   ];
+  if (decisions.length === 0) return [];
+  return [line(span(`Decided here: ${decisions.join(", ")}. Their cards show the outcome.`))];
 }
 
 /** Everyone whom one of the rules mentions. Slack notifies them when the listing is posted, but not when it is updated. */
