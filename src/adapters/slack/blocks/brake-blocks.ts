@@ -15,6 +15,7 @@ import {
   type Message,
   moment,
   person,
+  plain,
   quote,
   rich,
   span,
@@ -24,7 +25,6 @@ import { deniedLines, type StopDrawing } from "./stop-words.ts";
 
 const WHY_CHARS = 200;
 const MAX_FREEZES = 3;
-const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 
 /** The Stop button, which asks for confirmation. Null if there is nothing to stop. */
 export function stopButton(run: Run): object | null {

@@ -20,7 +20,6 @@ import {
   idsNote,
   marksLine,
   ofWhom,
-  plain,
   presetMenu,
   presetsOf,
   reasonInput,
@@ -45,7 +44,7 @@ import {
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
-import { clock, line, person, rich, span, untrustedSpan } from "./rich.ts";
+import { clock, line, person, plain, rich, span, untrustedSpan } from "./rich.ts";
 
 /** The room for a request that has been replaced by a newer version. */
 const WAS_CHARS = 5_000;

@@ -18,10 +18,9 @@ import {
   TAKER_BLOCK,
   TAKER_INPUT,
 } from "../names.ts";
-import { plain } from "./form-parts.ts";
 import { approvalOf } from "./request-blocks.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { line, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { line, person, plain, quote, rich, span, untrustedSpan } from "./rich.ts";
 
 const ASKED_CHARS = 150;
 

@@ -35,7 +35,7 @@ import {
   shownFileState,
   wholeRequest,
 } from "./request-blocks.ts";
-import { count, duration, line, person, rich, span, untrustedSpan } from "./rich.ts";
+import { count, duration, line, person, plain, rich, span, untrustedSpan } from "./rich.ts";
 
 /** The room for the overview above a whole request. */
 const FIRST_ROOM = { chars: 1_800, most: 4_000 };
@@ -222,9 +222,4 @@ export function wordInput(verdict: Verdict, { friction }: KeptRule): Block[] {
     },
   };
   return [block];
-}
-
-/** Slack draws no emoji for a name such as `:x:`, because others may have written it. */
-export function plain(text: string): { type: "plain_text"; text: string; emoji: false } {
-  return { type: "plain_text", text, emoji: false };
 }

@@ -20,7 +20,7 @@ import {
   showRule,
   showsRule,
 } from "../queue-choice.ts";
-import { count, countedLength, note } from "./rich.ts";
+import { count, countedLength, note, plain } from "./rich.ts";
 
 type Filtered = {
   readonly counts: { readonly yours: number; readonly others: number };
@@ -33,8 +33,6 @@ type Paged = {
   readonly choice: QueueChoice;
   readonly more: boolean;
 };
-
-const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 
 /** Slack's limit for the text of an option. */
 const OPTION_CHARS = 75;

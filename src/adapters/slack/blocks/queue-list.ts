@@ -19,7 +19,19 @@ import { partWithId } from "./message-id.ts";
 import { filters, pager } from "./queue-filters.ts";
 import { REFUSAL_REASONS } from "./queue-reasons.ts";
 import { missingInWords } from "./waiting-lines.ts";
-import { count, countedLength, escaped, header, line, localTime, note, plural, rich, span } from "./rich.ts";
+import {
+  count,
+  countedLength,
+  escaped,
+  header,
+  line,
+  localTime,
+  note,
+  plain,
+  plural,
+  rich,
+  span,
+} from "./rich.ts";
 
 /**
  * `link` leads to the card, and is null if Slack gave none. `review` is the value of the button, and is null if the reader may not decide.
@@ -176,7 +188,6 @@ function cardLink(link: string | null): string[] {
   return isUsable && !/[<>|\s]/.test(inMarkup) ? [`<${inMarkup}|card>`] : [];
 }
 
-const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 const ours = (text: string): object => ({ type: "mrkdwn", text, verbatim: true });
 
 /** How long the request has waited, how many people have approved it, its deadline, and why the reader can't approve it now. */

@@ -9,7 +9,18 @@ import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports/notification.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { withId } from "./message-id.ts";
-import { escaped, line, type Message, moment, note, quote, rich, span, untrustedSpan } from "./rich.ts";
+import {
+  escaped,
+  line,
+  type Message,
+  moment,
+  note,
+  plain,
+  quote,
+  rich,
+  span,
+  untrustedSpan,
+} from "./rich.ts";
 
 /** The most characters of an action or a reason when several receipts share a message. Twenty receipts then stay below MESSAGE_CHARS. */
 const SHARED_CHARS = 110;
@@ -106,7 +117,6 @@ function verbOf(entry: KeptEntry["entry"]): string {
 
 /** The button asks for confirmation, so that a slip of the thumb raises no alarm. */
 function notMe(id: string): Block {
-  const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
   const button = {
     type: "button",
     action_id: RECEIPT_NOT_ME,

@@ -33,7 +33,6 @@ import {
   ifDecided,
   marksLine,
   ofWhom,
-  plain,
   presetMenu,
   presetsOf,
   requestBlocks,
@@ -46,7 +45,7 @@ import {
 import { withId } from "./message-id.ts";
 import { precedentBlocks, precedentLines } from "./card-history.ts";
 import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
-import { count, line, note, person, rich, span } from "./rich.ts";
+import { count, line, note, person, plain, rich, span } from "./rich.ts";
 
 export type ReviewFacts = FormFacts & { readonly choice?: true };
 

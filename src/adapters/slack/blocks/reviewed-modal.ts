@@ -4,10 +4,9 @@ import type { Block, View } from "@slack/types";
 import { headline } from "../../../domain/text/headline.ts";
 import type { RefusedLine, Reviewed } from "../../../usecases/submit-review.ts";
 import { REVIEW_NEXT_MODAL } from "../names.ts";
-import { plain } from "./form-parts.ts";
 import { withId } from "./message-id.ts";
 import { refusalPlain } from "./refusal-words.ts";
-import { count, line, note, plural, rich, span, untrustedSpan } from "./rich.ts";
+import { count, line, note, plain, plural, rich, span, untrustedSpan } from "./rich.ts";
 
 const TITLE_CHARS = 100;
 

@@ -114,14 +114,17 @@ export function rich(...elements: Line[]): RichTextBlock {
 }
 
 /** Slack draws no emoji for a name such as `:x:`, because others may have written it. Our own marks are Unicode. */
+export function plain(text: string): { type: "plain_text"; text: string; emoji: false } {
+  return { type: "plain_text", text, emoji: false };
+}
+
 export function header(text: string): Block {
-  return { type: "header", text: { type: "plain_text", text, emoji: false } } as Block;
+  return { type: "header", text: plain(text) } as Block;
 }
 
 /** Small print in one or more parts. Other people's words must have their invisible characters made visible first. */
 export function note(...parts: readonly string[]): Block {
-  const elements = parts.map((text) => ({ type: "plain_text", text, emoji: false }));
-  return { type: "context", elements } as Block;
+  return { type: "context", elements: parts.map(plain) } as Block;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   TASK_INPUT,
   TASK_MENU_BLOCK,
 } from "../names.ts";
-import { INPUT_CHARS } from "./rich.ts";
+import { INPUT_CHARS, plain } from "./rich.ts";
 
 /** Slack's limit for the text of an option, and for its description. */
 const OPTION_CHARS = 75;
@@ -24,7 +24,6 @@ const OPTION_CHARS = 75;
 const VALUE_CHARS = 500;
 
 const label = (text: string): PlainTextElement => ({ type: "plain_text", text });
-const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 
 function startView(metadata: string, blocks: readonly object[]): View {
   return {

@@ -22,7 +22,19 @@ import { type Deployment, runIdElement } from "./deployment.ts";
 import { markdown } from "./markdown.ts";
 import { withId } from "./message-id.ts";
 import { COMMAND } from "./receipts.ts";
-import { boxes, count, duration, escaped, line, type Message, note, person, rich, span } from "./rich.ts";
+import {
+  boxes,
+  count,
+  duration,
+  escaped,
+  line,
+  type Message,
+  note,
+  person,
+  plain,
+  rich,
+  span,
+} from "./rich.ts";
 import { successWords } from "./run-status.ts";
 
 const FIRST_PART_CHARS = 3_000;
@@ -218,8 +230,6 @@ function recordIn(fields: Fields): Failure {
 
 /** Leaves room for our own words: Slack accepts 300 characters in the text of a dialog. */
 const TASK_CHARS = 200;
-
-const plain = (text: string): object => ({ type: "plain_text", text, emoji: false });
 
 function againActions(run: Run): Block[] {
   if (!canRunAgain(run)) return [];
