@@ -107,7 +107,7 @@ export const METRICS = [
     type: "gauge",
     labels: [],
     starts: UNTIL_READ,
-    help: "Age of the oldest unsent decision. 0 if there is none.",
+    help: "Age of the oldest decision that the service has neither confirmed nor refused. 0 if there is none.",
   },
   {
     name: "decisions_total",

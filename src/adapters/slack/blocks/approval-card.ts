@@ -209,9 +209,10 @@ function foldedBlocks(card: Card): Block[] {
   ];
 }
 
-function stateBlocks({ text, held, unsent, cause }: CardState): Block[] {
+function stateBlocks({ text, held, notDeliveredSince, cause }: CardState): Block[] {
   const until = held === null ? [] : [span("On hold until "), clock(held), span(". ")];
-  const since = unsent === null ? [] : [span("Not delivered since "), moment(unsent), span(": ")];
+  const since =
+    notDeliveredSince === null ? [] : [span("Not delivered since "), moment(notDeliveredSince), span(": ")];
   if (text === CONFIRMED || text === "") return [];
   const block = rich(line(...until, ...since, span(text)));
   return [cause === null ? block : partWithId(`cause:${cause}`, block)];

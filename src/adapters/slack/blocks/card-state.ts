@@ -50,14 +50,14 @@ export type CardState = {
   /** The end of the hold (wall clock, ms), until which the decision can be undone. Null if it is not on hold. */
   readonly held: number | null;
   /** Since when (wall clock, ms) the decision could not be delivered. `text` says why. Null unless delivery failed. */
-  readonly unsent: number | null;
+  readonly notDeliveredSince: number | null;
   /** The service's answer to the decision, if it was neither a yes nor a no. Untrusted text. */
   readonly answered: string | null;
   /** What the title leaves out. Empty if there is nothing to add. */
   readonly text: string;
 };
 
-const UNDECIDED = { decision: null, cause: null, held: null, unsent: null, answered: null };
+const UNDECIDED = { decision: null, cause: null, held: null, notDeliveredSince: null, answered: null };
 
 export function cardState(run: Run, approval: Approval): CardState {
   const { state } = approval;
@@ -90,7 +90,7 @@ export function cardState(run: Run, approval: Approval): CardState {
             ? delivery.cause
             : null,
         held: delivery.type === "held" ? delivery.until : null,
-        unsent: waiting === null && isUnsent(delivery) ? dueSince(approval, decision) : null,
+        notDeliveredSince: waiting === null && isNotDelivered(delivery) ? dueSince(approval, decision) : null,
         answered: answeredBefore(delivery).answered ?? null,
         text: waiting ?? deliveryWords(delivery, decision, run),
       };
@@ -165,7 +165,8 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
       if (delivery.type !== "recorded" && delivery.lost)
         return `🟠 ${approves ? "Approval" : "Denial"} sent, not confirmed yet`;
       if (delivery.type === "retry" && delivery.heldBack) return "🟠 Approval recorded, held back";
-      if (isUnsent(delivery)) return `🟠 ${approves ? "Approval" : "Denial"} recorded, not delivered yet`;
+      if (isNotDelivered(delivery))
+        return `🟠 ${approves ? "Approval" : "Denial"} recorded, not delivered yet`;
       return approves ? "🔵 Approval recorded, sending" : "🔵 Denial recorded, sending";
     case "unsure":
       return approves ? "🔵 Approval sent, being checked" : "🔵 Denial sent, being checked";
@@ -186,7 +187,7 @@ const unconfirmedTitle = ({ verdict }: Decision): string =>
   verdict === "approve" ? "❓ Approval sent, not confirmed" : "❓ Denial sent, not confirmed";
 
 /** Whether the last attempt did not get through and had no effect. */
-const isUnsent = (delivery: Delivery): boolean =>
+const isNotDelivered = (delivery: Delivery): boolean =>
   delivery.type === "retry" && !delivery.lost && delivery.heldBack !== true;
 
 /** Returns when the decision was first due: at the end of its hold, if it had one (wall clock, ms). */
