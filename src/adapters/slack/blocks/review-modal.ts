@@ -138,7 +138,7 @@ function reasonInput(block_id: string, label: string, hint: string, text = ""): 
 
 // Several requests in one form.
 
-const TITLE_CHARS = 100;
+export const TITLE_CHARS = 100;
 /** The most requests that are listed by name in addition to those in the form. */
 const MAX_NAMED = 10;
 

@@ -6,9 +6,8 @@ import type { RefusedLine, Reviewed } from "../../../usecases/submit-review.ts";
 import { REVIEW_NEXT_MODAL } from "../names.ts";
 import { withId } from "./message-id.ts";
 import { refusalPlain } from "./refusal-words.ts";
+import { TITLE_CHARS } from "./review-modal.ts";
 import { count, line, note, plain, plural, rich, span, untrustedSpan } from "./rich.ts";
-
-const TITLE_CHARS = 100;
 
 /** `waiting`: how many requests of the group still wait. `metadata` is that of the form, so that the next one begins behind it. */
 export type NextReview = { readonly metadata: string; readonly waiting: number };
