@@ -150,7 +150,7 @@ function emitted(field: "action_id" | "callback_id"): Set<string> {
   const wordy: Run = { ...run, approvals: [{ ...approval, appliedRule: { version: "1", rule } }] };
   const unknown: Run = { ...aRun(), creation: { type: "unknown", words: "", at: NOON, again: "asked" } };
   const waits = withApprovals(run, approval, anApproval());
-  const filter = { show: SHOW_MINE, channel: null, page: 1, menus: "" };
+  const filter = { show: SHOW_MINE, channel: null, page: 1, menuName: "" };
   const manyPages = aQueuePage(
     [waits, { ...waits, key: aRunKey() }],
     {},

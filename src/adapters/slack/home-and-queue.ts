@@ -13,7 +13,7 @@ import type { LiveHomes } from "./live-homes.ts";
 import { QUEUE_CHANNEL, QUEUE_FILTERS, QUEUE_SHOW } from "./names.ts";
 import { linked } from "./own-messages.ts";
 import type { ClickPayload, HomeClickPayload, QueueClickPayload } from "./payloads.ts";
-import { decodeChoice, EVERYTHING, type QueueChoice, shown } from "./queue-choice.ts";
+import { decodeChoice, EVERYTHING, parseShow, type QueueChoice } from "./queue-choice.ts";
 import { queuePage } from "./queue-page.ts";
 
 /** The private answer to `pending`. `channel` is where the person asks. Rejects with PortError. */
@@ -105,13 +105,14 @@ export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeC
 
 /** Reads the choice from a click on a filter or a page. A new filter starts at its first page. */
 export function choiceOf(payload: QueueClickPayload): QueueChoice {
-  const { actions, state, view, trigger_id: menus } = payload;
+  const { actions, state, view, trigger_id: menuName } = payload;
   const [{ action_id, value }] = actions;
-  if (action_id !== QUEUE_SHOW && action_id !== QUEUE_CHANNEL) return { ...decodeChoice(value ?? ""), menus };
+  if (action_id !== QUEUE_SHOW && action_id !== QUEUE_CHANNEL)
+    return { ...decodeChoice(value ?? ""), menuName };
   const states = Object.entries((view?.state ?? state)?.values ?? {});
   const values = states.find(([block]) => block.startsWith(QUEUE_FILTERS))?.[1];
   const channel = parsed<ChannelId>(ChannelId, values?.[QUEUE_CHANNEL]?.selected_conversation);
-  return { show: shown(values?.[QUEUE_SHOW]?.selected_option?.value), channel, page: 0, menus };
+  return { show: parseShow(values?.[QUEUE_SHOW]?.selected_option?.value), channel, page: 0, menuName };
 }
 
 /** Draws the list again in the same place after another page or filter was chosen. */

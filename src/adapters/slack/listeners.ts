@@ -233,7 +233,7 @@ function listenToEvents(app: App, deps: ListenerDeps): void {
   app.event(HOME_OPENED, async ({ event }) => {
     const opened = readPayload(homeOpenedEvent, event, deps.log);
     if (opened?.tab !== "home") return;
-    await showHome(deps, opened.user, { ...EVERYTHING, menus: String(deps.clock.now()) });
+    await showHome(deps, opened.user, { ...EVERYTHING, menuName: String(deps.clock.now()) });
   });
   app.event(MESSAGE, async ({ event }) => {
     const deletion = messageDeletedEvent.safeParse(event);

@@ -12,8 +12,8 @@ import {
   EVERYTHING,
   filterOf,
   type QueueChoice,
+  ruleValue,
   SHOW_MINE,
-  showRule,
 } from "#src/adapters/slack/queue-choice.ts";
 import { UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -62,7 +62,7 @@ describe("the pages of a queue", () => {
     const drawn = async (choice: QueueChoice) =>
       textOf(queueBlocks(await page([runWith(20, { requester: APPROVER })], choice)));
     for (const at of [0, 1])
-      expect(await drawn({ ...EVERYTHING, page: at, menus: "1" })).toContain("Nothing waits for you now.");
+      expect(await drawn({ ...EVERYTHING, page: at, menuName: "1" })).toContain("Nothing waits for you now.");
     expect(await drawn({ ...EVERYTHING, show: SHOW_MINE })).toContain("with this filter");
   });
 
@@ -76,7 +76,7 @@ describe("the pages of a queue", () => {
       yours: 0,
       others: 3,
     });
-    expect((await page(runs, { ...EVERYTHING, show: showRule("another") })).counts).toMatchObject({
+    expect((await page(runs, { ...EVERYTHING, show: ruleValue("another") })).counts).toMatchObject({
       yours: 0,
       others: 0,
     });
@@ -105,10 +105,10 @@ test("a page that cannot be read is answered with what to do", async () => {
 
 describe("the chosen filters", () => {
   const choice: fc.Arbitrary<QueueChoice> = fc.record({
-    show: fc.oneof(fc.constantFrom("all", SHOW_MINE), fc.string({ maxLength: 100 }).map(showRule)),
+    show: fc.oneof(fc.constantFrom("all", SHOW_MINE), fc.string({ maxLength: 100 }).map(ruleValue)),
     channel: fc.constantFrom(null, CHANNEL),
     page: fc.integer({ min: 0, max: 9_999 }),
-    menus: fc.constantFrom("", "12345.98765.0123abcdef", "1795694400000"),
+    menuName: fc.constantFrom("", "12345.98765.0123abcdef", "1795694400000"),
   });
 
   test("survive a button", () => {
@@ -147,10 +147,10 @@ describe("the chosen filters", () => {
       actions: [{ action_id }],
       ...more,
     });
-    const due = { show: SHOW_MINE, channel: CHANNEL, page: 0, menus: "1" };
+    const due = { show: SHOW_MINE, channel: CHANNEL, page: 0, menuName: "1" };
     expect(choiceOf(click("queue_show", { state: { values } }))).toEqual(due);
     expect(choiceOf(click("queue_channel", { view: { type: "home", state: { values } } }))).toEqual(due);
-    expect(choiceOf(click("queue_show", {}))).toEqual({ ...EVERYTHING, menus: "1" });
+    expect(choiceOf(click("queue_show", {}))).toEqual({ ...EVERYTHING, menuName: "1" });
   });
 
   test("are read from menus that an earlier version drew", () => {
@@ -164,10 +164,10 @@ describe("the chosen filters", () => {
   test.each(["gone", gone, "🌍".repeat(40)])(
     "are shown in the menus, even if nothing waits under %j",
     async (name) => {
-      const blocks = queueBlocks(await page([runWith(3)], { ...EVERYTHING, show: showRule(name) }));
+      const blocks = queueBlocks(await page([runWith(3)], { ...EVERYTHING, show: ruleValue(name) }));
       acceptBlocks(wire(blocks));
       const menu = objectsIn(wire(blocks)).find((each) => each["action_id"] === "queue_show");
-      expect(menu?.["initial_option"]).toMatchObject({ value: showRule(name) });
+      expect(menu?.["initial_option"]).toMatchObject({ value: ruleValue(name) });
       expect(menu?.["options"]).toContainEqual(menu?.["initial_option"]);
       expect(textOf([menu?.["initial_option"]])).toContain(`Rule: ${name.slice(0, 40)}`);
     },
@@ -199,7 +199,7 @@ describe("the chosen filters", () => {
     const yours = queue.yours.map((item, at) => ({ ...item, rule: { ...item.rule, name: names[at] ?? "" } }));
     const whole = { ...queue, yours, channels: new Set([CHANNEL]), more: false, freezes: [] };
     for (const name of names) {
-      const drawn = await queuePage(deps, APPROVER, whole, { ...EVERYTHING, show: showRule(name) });
+      const drawn = await queuePage(deps, APPROVER, whole, { ...EVERYTHING, show: ruleValue(name) });
       acceptBlocks(wire(queueBlocks(drawn)));
       expect(drawn.yours.map(({ item }) => item.rule.name)).toEqual([name]);
     }

@@ -13,12 +13,12 @@ import {
 import {
   encodeChoice,
   isFiltered,
+  isRuleValue,
   type QueueChoice,
-  ruleShown,
+  ruleNameIn,
+  ruleValue,
   SHOW_ALL,
   SHOW_MINE,
-  showRule,
-  showsRule,
 } from "../queue-choice.ts";
 import { count, countedLength, note, plain } from "./rich.ts";
 
@@ -47,8 +47,8 @@ const FILTER_FROM = 2;
 export function filters({ counts, choice, rules }: Filtered): Block[] {
   if (counts.yours + counts.others < FILTER_FROM && !isFiltered(choice)) return [];
   // The chosen rule is also an option when nothing waits under it any more.
-  const chosenRule = showsRule(choice.show) ? [[choice.show, ruleShown(choice.show)] as const] : [];
-  const waiting = rules.slice(0, MAX_RULES).map((name) => [showRule(name), name] as const);
+  const chosenRule = isRuleValue(choice.show) ? [[choice.show, ruleNameIn(choice.show)] as const] : [];
+  const waiting = rules.slice(0, MAX_RULES).map((name) => [ruleValue(name), name] as const);
   const offered = fitting([...new Map([...chosenRule, ...waiting])].map(ruleOption));
   const options = [
     { text: plain("Everything"), value: SHOW_ALL },
@@ -68,7 +68,7 @@ export function filters({ counts, choice, rules }: Filtered): Block[] {
   return [
     {
       type: "actions",
-      block_id: `${QUEUE_FILTERS}:${choice.menus}`,
+      block_id: `${QUEUE_FILTERS}:${choice.menuName}`,
       elements: [show, channel, ...(isFiltered(choice) ? [clear] : [])],
     } as Block,
     ...leftOut(rules, new Set(offered.map(({ value }) => value))),
@@ -77,7 +77,7 @@ export function filters({ counts, choice, rules }: Filtered): Block[] {
 
 /** Says how many rules the menu has no room for. */
 function leftOut(rules: readonly string[], offered: ReadonlySet<string>): Block[] {
-  const left = rules.filter((name) => !offered.has(showRule(name))).length;
+  const left = rules.filter((name) => !offered.has(ruleValue(name))).length;
   if (left === 0) return [];
   const what = left === 1 ? "1 rule is" : `${count(left)} rules are`;
   return [

@@ -350,7 +350,7 @@ export const HOME: Record<Extract<MessageId, `home:${string}`>, readonly Example
               page: 1,
               pages: 3,
               more: true,
-              choice: { show: SHOW_MINE, channel: CHANNEL, page: 1, menus: "" },
+              choice: { show: SHOW_MINE, channel: CHANNEL, page: 1, menuName: "" },
             },
           ),
         },
