@@ -56,9 +56,9 @@ import { type ClaimRequest, createClaimRequest } from "./usecases/claim-request.
 import { type CloseDispute, createCloseDispute, createDispute, type Dispute } from "./usecases/dispute.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, createStopRun, type StopRun, type UseFreeze } from "./usecases/stop-and-freeze.ts";
-import { createPressNotice, type PressNotice } from "./usecases/read-queue.ts";
 import { createQueries, createReportWeek, type Queries, type ReportWeek } from "./usecases/queries.ts";
 import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
+import { type CheckReviewPress, createCheckReviewPress } from "./usecases/review-press.ts";
 import { createReview, type Review } from "./usecases/review.ts";
 import { createStartRun, type StartRun } from "./usecases/start-run.ts";
 import {
@@ -79,7 +79,7 @@ export type Bot = {
   readonly claimRequest: ClaimRequest;
   readonly askRequester: AskRequester;
   readonly freeze: UseFreeze;
-  readonly pressNotice: PressNotice;
+  readonly checkReviewPress: CheckReviewPress;
   readonly review: Review;
   readonly submitReview: SubmitReview;
   readonly queries: Queries;
@@ -266,7 +266,7 @@ function createUseCases(deps: EngineDeps) {
     undoDecision: createUndoDecision(deps),
     claimRequest: createClaimRequest(deps),
     askRequester: createAskRequester(deps),
-    pressNotice: createPressNotice(deps),
+    checkReviewPress: createCheckReviewPress(deps),
     review: createReview(deps),
     submitReview: createSubmitReview(deps),
     stopRun: createStopRun(deps),

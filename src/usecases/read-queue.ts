@@ -1,24 +1,18 @@
-// Reads the queue of one person. The person and their groups are looked up once for the whole queue. The notice of many requests in a
-// channel opens the queue as well.
+// Reads the queue of one person. The person and their groups are looked up once for the whole queue.
 
 import { isOneOf, type Person } from "../domain/authorization.ts";
 import { applyBrake } from "../domain/brake.ts";
-import { callSlot, callsOf, channelOf, gatheredSlots } from "../domain/call.ts";
 import type { Context } from "../domain/context.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import type { Freeze } from "../domain/freeze.ts";
-import type { ChannelId, GroupId, MessageTs, RunKey, TeamId, UserId, PersonId } from "../domain/ids.ts";
+import type { ChannelId, GroupId, UserId, PersonId } from "../domain/ids.ts";
 import { groupsAndChannelsOf, type NamedPeople } from "../domain/policy/named-people.ts";
-import type { PostedMessage } from "../domain/posted-message.ts";
 import { type Queue, queueOf, setsToAsk } from "../domain/queue.ts";
-import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
-import { stormSlots } from "../domain/storm.ts";
 import { needsFile } from "../domain/text/request-text.ts";
 import { type People, PortError } from "../ports.ts";
 import { channelsOf, MEMBERSHIP_AGE_MS } from "./access.ts";
 import type { RunStore } from "../ports/store.ts";
-import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The maximum number of waiting runs that are read, oldest first. Reading more would keep people waiting. */
 const MAX_RUNS = 300;
@@ -189,41 +183,4 @@ async function membershipIn(
     if (error instanceof PortError) return new Map();
     throw error;
   }
-}
-
-// Handles "Review" on the notice of a channel with many waiting requests, and on messages that call people. The press is trusted only for
-// who pressed, and where: it must be on a notice of ours. What the person may see and decide is looked up when their queue is read.
-
-type StormPress = {
-  readonly team: TeamId;
-  readonly user: UserId;
-  readonly channel: ChannelId;
-  readonly ts: MessageTs;
-  /** Null if the button carried no valid key. */
-  readonly run: RunKey | null;
-};
-
-/** Resolves to ok, with the channel of the run, if the person pressed a notice of ours. Rejects with PortError. */
-export type PressNotice = (press: StormPress) => Promise<Result<ChannelId, RefusedAttempt>>;
-
-export function createPressNotice(deps: DecideDeps): PressNotice {
-  return async (press) => {
-    const { team, channel, ts, run: key } = press;
-    const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);
-    const notices = run === null ? [] : noticesIn(run, channel);
-    // People see a notice a moment before we know where it is. This check is enough, because the button only opens their own queue.
-    const isPressed = (post: PostedMessage | undefined): boolean =>
-      post?.type === "sending" || post?.type === "unsure" || (post?.type === "up" && post.ts === ts);
-    if (run?.team === team && notices.some(isPressed)) return ok(run.channel);
-    return refused(deps, { refusal: { type: "unknown" }, run: null }, press, { step: "click" });
-  };
-}
-
-/** Returns the run's messages in this channel that have "Review": notices of a storm, and messages that call people to a request. */
-function noticesIn(run: Run, channel: ChannelId): readonly (PostedMessage | undefined)[] {
-  const calls = callsOf(run).map(({ approval, call }) => callSlot(approval, call));
-  const slots = [...stormSlots(run), ...gatheredSlots(run), ...calls].filter(
-    (slot) => channelOf(run, slot) === channel,
-  );
-  return slots.map((slot) => run.posts[slot]);
 }

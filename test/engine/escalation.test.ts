@@ -219,14 +219,14 @@ describe("the queue of a person whom a stage names, but who is not in the run's 
     const announced = bench.chat.posts.find(({ channel }) => channel === LEADS);
     if (announced === undefined) throw new Error("nothing is announced");
     const press = { ...ASKER, channel: LEADS, ts: announced.ts, run: key };
-    expect(await bench.flow.pressNotice(press)).toEqual({ ok: true, value: CHANNEL });
+    expect(await bench.flow.checkReviewPress(press)).toEqual({ ok: true, value: CHANNEL });
     const strange = [
       { ...press, channel: CHANNEL },
       { ...press, ts: MessageTs("1.1") },
       { ...press, run: null },
       { ...press, team: TeamId("T0OTHER") },
     ];
-    for (const each of strange) expect((await bench.flow.pressNotice(each)).ok).toBe(false);
+    for (const each of strange) expect((await bench.flow.checkReviewPress(each)).ok).toBe(false);
   });
 });
 

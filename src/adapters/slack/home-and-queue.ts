@@ -131,12 +131,15 @@ export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPaylo
   }
 }
 
-/** Handles Review on the notice of a storm. Shows the reader's own queue of the channel, in an answer that only they see. */
-export async function onStormReview(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
+/**
+ * Handles Review on the notice of a storm, and on a message that calls people. Shows the reader's own queue of the run's channel, in an
+ * answer that only they see.
+ */
+export async function onReviewInChannel(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
   const { user, channel, message, actions, response_url } = payload;
   const press = { team: deps.team, user: user.id, channel: channel.id, ts: message.ts };
   try {
-    const opened = await deps.pressNotice({ ...press, run: parsed<RunKey>(RunKey, actions[0].value) });
+    const opened = await deps.checkReviewPress({ ...press, run: parsed<RunKey>(RunKey, actions[0].value) });
     if (!opened.ok) return await showRefusal(deps, payload, opened.error.refusal);
     const answer = await pendingAnswer(deps, user.id, channel.id, { ...EVERYTHING, channel: opened.value });
     await deps.answerAt(response_url, answer);

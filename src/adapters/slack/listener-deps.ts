@@ -13,8 +13,8 @@ import type { ClaimRequest } from "../../usecases/claim-request.ts";
 import type { CloseDispute, Dispute } from "../../usecases/dispute.ts";
 import type { OpenForm } from "../../usecases/open-form.ts";
 import type { Queries, ReportWeek } from "../../usecases/queries.ts";
-import type { PressNotice } from "../../usecases/read-queue.ts";
 import type { NoteRefusal } from "../../usecases/refusals.ts";
+import type { CheckReviewPress } from "../../usecases/review-press.ts";
 import type { Review } from "../../usecases/review.ts";
 import type { StartRun } from "../../usecases/start-run.ts";
 import type { StopRun, UseFreeze } from "../../usecases/stop-and-freeze.ts";
@@ -41,7 +41,7 @@ export type ListenerDeps = {
   readonly undoDecision: UndoDecision;
   readonly claimRequest: ClaimRequest;
   readonly askRequester: AskRequester;
-  readonly pressNotice: PressNotice;
+  readonly checkReviewPress: CheckReviewPress;
   readonly review: Review;
   readonly submitReview: SubmitReview;
   readonly noteRefusal: NoteRefusal;

@@ -13,7 +13,13 @@ import {
   onUnknownStartClick,
 } from "./clicks.ts";
 import { onCommand, onRunsPage } from "./commands.ts";
-import { onQueueChoice, onStormReview, openFormFromHome, refreshHome, showHome } from "./home-and-queue.ts";
+import {
+  onQueueChoice,
+  onReviewInChannel,
+  openFormFromHome,
+  refreshHome,
+  showHome,
+} from "./home-and-queue.ts";
 import {
   onAnswerSubmit,
   onHandOverSubmit,
@@ -42,6 +48,7 @@ import {
   MEMBER_JOINED,
   MENTIONED,
   MESSAGE,
+  OPEN_QUEUE,
   PRESET_SELECT,
   QUESTION_ANSWER,
   QUESTION_MODAL,
@@ -67,7 +74,6 @@ import {
   RUNS_NEWEST,
   RUNS_NEXT,
   SNOOZE_MODAL,
-  STORM_REVIEW,
   TASK_CHOICE,
   UNKNOWN_LEAVE,
   UNKNOWN_START_AGAIN,
@@ -127,7 +133,7 @@ const CLICKS: readonly (readonly [string, OnClick])[] = [
   [RUN_LIFT, onBrakeClick],
   [RUN_AGAIN, onRunAgain],
   [RECEIPT_NOT_ME, onNotMe],
-  [STORM_REVIEW, onStormReview],
+  [OPEN_QUEUE, onReviewInChannel],
   [UNKNOWN_START_AGAIN, onUnknownStartClick],
   [UNKNOWN_LEAVE, onUnknownStartClick],
 ];

@@ -83,8 +83,8 @@ export const HOME_REFRESH = "home_refresh";
 export const QUEUE_REVIEW = "queue_review";
 export const QUEUE_REVIEW_RUN = "queue_review_run";
 export const QUEUE_REVIEW_RULE = "queue_review_rule";
-/** The button on the notice of a storm. */
-export const STORM_REVIEW = "storm_review";
+/** Review on the notice of a storm, and on messages that call people. Posted messages keep this value, so it must not change. */
+export const OPEN_QUEUE = "storm_review";
 export const QUEUE_FILTERS = "queue_filters";
 export const QUEUE_SHOW = "queue_show";
 export const QUEUE_CHANNEL = "queue_channel";

@@ -61,7 +61,7 @@ export type UseCases = Pick<
   | "askRequester"
   | "freeze"
   | "undoDecision"
-  | "pressNotice"
+  | "checkReviewPress"
   | "review"
   | "submitReview"
   | "noteRefusal"

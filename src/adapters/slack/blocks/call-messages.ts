@@ -10,7 +10,7 @@ import type { Run } from "../../../domain/run.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
 import { headline } from "../../../domain/text/headline.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
-import { STORM_REVIEW } from "../names.ts";
+import { OPEN_QUEUE } from "../names.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import { askedWithMarks } from "./pending-card.ts";
 import {
@@ -145,7 +145,7 @@ const reviewButton = (run: Run, block_id: string): Block =>
     elements: [
       {
         type: "button",
-        action_id: STORM_REVIEW,
+        action_id: OPEN_QUEUE,
         value: run.key,
         text: { type: "plain_text", text: "Review", emoji: false },
       },

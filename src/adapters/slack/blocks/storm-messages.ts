@@ -8,7 +8,7 @@ import { decidedOf, linesOf, movedToCards } from "../../../domain/listing.ts";
 import { activeStorm } from "../../../domain/storm.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
 import { headline } from "../../../domain/text/headline.ts";
-import { CARD_READ, STORM_REVIEW } from "../names.ts";
+import { CARD_READ, OPEN_QUEUE } from "../names.ts";
 import { cardState } from "./card-state.ts";
 import { withId } from "./message-id.ts";
 import { askedWithMarks, buttonsOf, decideButtons, mentionedUsers, mentionLine } from "./pending-card.ts";
@@ -128,7 +128,7 @@ export function stormNotice(run: Run, slot: Slot): Message {
 
 const reviewButton = ({ key }: Run): object => ({
   type: "button",
-  action_id: STORM_REVIEW,
+  action_id: OPEN_QUEUE,
   value: key,
   style: "primary",
   text: { type: "plain_text", text: "Review", emoji: false },

@@ -13,7 +13,7 @@ import {
   onUnknownStartClick,
   onCardClick,
 } from "#src/adapters/slack/clicks.ts";
-import { onStormReview } from "#src/adapters/slack/home-and-queue.ts";
+import { onReviewInChannel } from "#src/adapters/slack/home-and-queue.ts";
 import { onNotMe } from "#src/adapters/slack/notifications.ts";
 import { notRead, onCommand, unreadableRun } from "#src/adapters/slack/commands.ts";
 import { onNextReviewSubmit } from "#src/adapters/slack/review-form.ts";
@@ -374,7 +374,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
       closeDispute: async () => ok(1),
     }),
     "answer:reading-not-recorded": await readingNotRecorded(),
-    "answer:queue-not-read": await clicked(onStormReview, "", { pressNotice: fails("no") }),
+    "answer:queue-not-read": await clicked(onReviewInChannel, "", { checkReviewPress: fails("no") }),
     "answer:review-not-opened": await reviewNotOpened(),
     "answer:failed": one(failureAnswer("/agent")),
     "answer:not-read": one(notRead("/agent")),
