@@ -2,7 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,11 +28,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Resolves to the doctor's line about the database, and its advice. */
-async function toldAboutDatabase(): Promise<string> {
-  const { lines } = await diagnose(world.env);
-  return lines.find((line) => /^(ok {5}|WRONG {2})Database /.test(line)) ?? lines.join("\n");
+/** Resolves to everything that the doctor prints. */
+async function toldBy(env: World["env"]): Promise<string> {
+  return (await diagnose(env)).lines.join("\n");
 }
+
+/** Advice that ends the bot for good, whatever it has open. */
+const RESTART = /restart (it|the bot)(?!, unless)/i;
 
 /** The bot looks at most once a second. */
 async function unready(url: string): Promise<void> {
@@ -63,12 +66,13 @@ test.each([
   await withBot(async ({ url }) => {
     lose();
     await unready(url);
-    const told = await toldAboutDatabase();
+    const told = await toldBy(world.env);
     expect(told).toContain(
       `the file that the bot at ${url} has open as its database is gone from ${database}`,
     );
     expect(told).toContain("Do not stop the bot");
-    expect(told).not.toContain("PORT");
+    expect(told).not.toMatch(RESTART);
+    expect(told).not.toContain("set PORT");
   });
   rmSync(`${folder}-moved`, { recursive: true, force: true });
 });
@@ -77,7 +81,7 @@ test("a bot whose lock file was deleted is to be restarted, because its database
   await withBot(async ({ url }) => {
     rmSync(`${database}.lock`);
     await unready(url);
-    const told = await toldAboutDatabase();
+    const told = await toldBy(world.env);
     expect(told).toContain(
       `the bot at ${url} records nothing, because its lock file ${database}.lock was deleted`,
     );
@@ -86,21 +90,48 @@ test("a bot whose lock file was deleted is to be restarted, because its database
   expect((await diagnose(world.env)).code).toBe(0);
 });
 
-test("a process that answers no one, and whose database was deleted, is not to be stopped", async () => {
+/** Resolves to what the doctor prints about a process that holds the database and answers no one on its port. */
+async function toldOfStuck(lose: () => void): Promise<string> {
   const other = spawn(process.execPath, [OTHER_PROCESS, "hold", `sqlite:${database}`]);
   await once(other.stdout, "data");
-  rmSync(database);
-  const told = await toldAboutDatabase();
+  const port = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  await once(port, "listening");
+  lose();
+  const { port: number } = port.address() as AddressInfo;
+  const told = await toldBy({ ...world.env, PORT: String(number) });
+  port.close();
   other.kill("SIGKILL");
   await once(other, "close");
+  expect(told).toContain("a bot that does not answer");
+  return told;
+}
+
+test("a process that answers no one, and whose database was deleted, is not to be stopped", async () => {
+  const told = await toldOfStuck(() => rmSync(database));
   expect(told).toMatch(/the file that (process \d+|another process) has open as its database is gone from/);
   expect(told).toContain("Do not stop the bot");
+  expect(told).not.toMatch(/restart/i);
+});
+
+test("a process that answers no one, and whose database and lock file were deleted, is not to be stopped", async () => {
+  const told = await toldOfStuck(() => [database, `${database}.lock`].forEach((each) => rmSync(each)));
+  expect(told).toContain("do not stop it");
+  expect(told).not.toMatch(/restart/i);
+});
+
+test("a process that answers no one is to be restarted only if it has the files of its database open in their place", async () => {
+  const told = await toldOfStuck(() => {
+    copyFileSync(database, `${database}.backup`);
+    renameSync(`${database}.backup`, database);
+  });
+  expect(told.match(/restart it, unless `ls -l \/proc\/PID\/fd` shows/g)).toHaveLength(2);
+  expect(told).not.toMatch(RESTART);
 });
 
 test("a database that is missing beside its key is to be put back, and a start is refused until then", async () => {
   await withBot(() => Promise.resolve());
   rmSync(database);
-  const told = await toldAboutDatabase();
+  const told = await toldBy(world.env);
   expect(told).toContain("is missing or empty, but its audit key");
   expect(told).toContain("If a bot that used it still runs, do not stop it");
   expect(told).toContain("until then, a start is refused");

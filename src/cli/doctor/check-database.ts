@@ -14,7 +14,7 @@ import { NEWEST_SCHEMA } from "../../adapters/store/schema.ts";
 import { FILE_GONE, LOCK_GONE } from "../../adapters/store/sqlite.ts";
 import { shown } from "../../adapters/store/database-copy.ts";
 import type { Config } from "../../config.ts";
-import type { RunningBot } from "./check-port.ts";
+import { type RunningBot, STUCK } from "./check-port.ts";
 import { bad, type Finding, good } from "./finding.ts";
 
 const DATABASE = "Database";
@@ -30,6 +30,10 @@ export async function checkDatabase(config: Config, bot: RunningBot | null): Pro
   if (database.engine === "postgres") return checkServer(database.url, config.audit.key);
   return checkFile(database.path, config.audit.key, bot);
 }
+
+/** Returns whether the findings say that the database is gone from its place. A bot that still runs may then have the only copy. */
+export const saysLost = (findings: readonly Finding[]): boolean =>
+  findings.some(({ todo }) => todo === SAVE_FIRST || todo === LOST);
 
 /** What to do, by the words of the error. */
 const TODOS: readonly (readonly [RegExp, string])[] = [
@@ -48,8 +52,7 @@ const LOST =
 const SAVE_FIRST =
   "Do not stop the bot: as long as it runs, the system keeps the file. docs/operate.md says under CountersignStoreFailing how to put it back.";
 const RESTART = "Restart the bot: the database is in place, and a start makes the lock file again.";
-const IF_LOCKED =
-  "If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, look at its log, and set HOST and PORT as it has them. If they are the same and the log has been silent for two minutes, the bot is stuck: restart it, unless it is starting after an upgrade, which may take half an hour. If it is no bot, stop that process.";
+const IF_LOCKED = `If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, look at its log, and set HOST and PORT as it has them. If they are the same and the log has been silent for two minutes (in a start after an upgrade, for half an hour), ${STUCK} If it is no bot, stop that process.`;
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
 const NOTHING_YET = "Countersign has written nothing to it yet";
 const AS_THE_BOT = "Run the doctor as the bot's user.";

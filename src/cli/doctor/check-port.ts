@@ -18,8 +18,12 @@ const READY_MS = PROBE_MS + 2_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const TAKEN = "another program uses this port, or a bot that does not answer";
-const OTHER_PORT =
-  "If that is the bot, look at its log. If the log has been silent for two minutes, the bot is stuck: restart it. If it is another program, stop that one, or set PORT to another number.";
+/** A stuck bot can be the only one that keeps a database whose files were deleted (Linux). */
+export const STUCK =
+  "the bot is stuck: restart it, unless `ls -l /proc/PID/fd` shows a file of its database as deleted, or at another path. Then do not stop it: docs/operate.md says under CountersignStoreFailing how to save the database.";
+const OTHER_PROGRAM = "If it is another program, stop that one, or set PORT to another number.";
+const OTHER_PORT = `If that is the bot, look at its log. If the log has been silent for two minutes, ${STUCK} ${OTHER_PROGRAM}`;
+const HOLDS_DATABASE = `If that is the bot, do not stop it: it may have the only copy of its database. ${OTHER_PROGRAM}`;
 const OTHER_HOST =
   "Set HOST to an address of this machine, such as 127.0.0.1, or to 0.0.0.0 for all its addresses.";
 const HIGH_PORT = "Set PORT to a number above 1023.";
@@ -31,14 +35,19 @@ export type RunningBot = {
   readonly troubles: readonly string[];
 };
 
-export async function checkPort({ http: { host, port } }: Config, bot: RunningBot | null): Promise<Finding> {
+/** `isLost`: the database is gone from its place, so no advice may lead to a restart. */
+export async function checkPort(
+  { http: { host, port } }: Config,
+  bot: RunningBot | null,
+  isLost: boolean,
+): Promise<Finding> {
   const at = `${host}, port ${port}`;
   const refused = await tryToListen(host, 0);
   if (refused !== null)
     return bad(PORT, `cannot listen on ${at}: this machine does not have that address`, OTHER_HOST);
   if (bot !== null) return botFinding(bot);
   if (port !== 0 && (await isTaken(host, port)))
-    return bad(PORT, `cannot listen on ${at}: ${TAKEN}`, OTHER_PORT);
+    return bad(PORT, `cannot listen on ${at}: ${TAKEN}`, isLost ? HOLDS_DATABASE : OTHER_PORT);
   // Only the system knows who may use a low port, so this tries it. Few bots use one.
   const denied = port > 0 && port < 1024 ? await tryToListen(host, port) : null;
   if (denied !== null) return bad(PORT, `cannot listen on ${at}: this user may not use this port`, HIGH_PORT);

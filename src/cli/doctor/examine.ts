@@ -7,9 +7,9 @@ import { loadConfig } from "../../load-config.ts";
 import { createLog, slackLogger } from "../../log.ts";
 import { openSlack } from "../../outbound.ts";
 import { checkEnvironment, checkPolicy, checkProgram, checkWords } from "./check-config.ts";
-import { checkDatabase } from "./check-database.ts";
+import { checkDatabase, saysLost } from "./check-database.ts";
 import { checkPlaces } from "./check-places.ts";
-import { checkPort, findRunningBot } from "./check-port.ts";
+import { checkPort, findRunningBot, type RunningBot } from "./check-port.ts";
 import { checkGateway, checkService } from "./check-service.ts";
 import { checkSink } from "./check-sink.ts";
 import { checkSlack } from "./check-slack.ts";
@@ -36,8 +36,7 @@ export async function diagnose(env: Environment): Promise<Diagnosis> {
   const policy = await checkPolicy(config);
   const parts = await Promise.all([
     checkSlackAndPlaces(config, policy.policy),
-    checkDatabase(config, bot),
-    checkPort(config, bot),
+    checkDatabaseAndPort(config, bot),
     checkService(config),
     checkGateway(config),
     checkSink(config),
@@ -47,6 +46,11 @@ export async function diagnose(env: Environment): Promise<Diagnosis> {
   const wrong = findings.filter(({ level }) => level === "wrong").length;
   const lines = [...findings.map(line), "", summary(findings, wrong, bot?.url ?? null)];
   return { code: wrong === 0 ? 0 : 1, findings, lines };
+}
+
+async function checkDatabaseAndPort(config: Config, bot: RunningBot | null): Promise<readonly Finding[]> {
+  const findings = await checkDatabase(config, bot);
+  return [...findings, await checkPort(config, bot, saysLost(findings))];
 }
 
 async function checkSlackAndPlaces(
