@@ -162,11 +162,8 @@ function tooFew(run: Run, previous: Approval, next: Approval, at: number): Audit
   return [auditEntry(run, { at, what: "too-few-approvers", outcome, approval, digest: request.digest })];
 }
 
-function deliveryMoments({ state }: Approval): Moments {
-  if (state.type !== "decided") return {};
-  if (state.delivery.type === "sending") return { sent: state.delivery.at };
-  return {};
-}
+const deliveryMoments = ({ state }: Approval): Moments =>
+  state.type === "decided" && state.delivery.type === "sending" ? { sent: state.delivery.at } : {};
 
 /** Stores the place of its audit entry in each decision and in each ended approval. `marks`: the places of the entries. */
 export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
@@ -212,10 +209,8 @@ function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly Audi
 }
 
 /** Returns whether the approval is final, or was refused by the service and not reopened. */
-function isOver(approval: Approval): boolean {
-  const { state } = approval;
-  return isSettled(approval) || (state.type === "decided" && state.delivery.type === "refused");
-}
+const isOver = (approval: Approval): boolean =>
+  isSettled(approval) || (approval.state.type === "decided" && approval.state.delivery.type === "refused");
 
 // Approvals that no person touched must not make the audit grow without bound. A request that comes and goes gets a few full entries an
 // hour. After that its events are only counted, and the count becomes an entry when the hour or the run is over.
@@ -247,7 +242,7 @@ export function limitUndecidedEntries(
       audit.push(...summaryOf(after, count, at));
       count = null;
     }
-    const counted = countEntry(count ?? { since: at, told: {}, chars: 0, omitted: 0 }, entry);
+    const counted = countEntry(before, count ?? { since: at, told: {}, chars: 0, omitted: 0 }, entry);
     count = counted.count;
     audit.push(...counted.entries);
   }
@@ -267,14 +262,16 @@ function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): bool
 
 type Counted = { readonly count: UndecidedEntries; readonly entries: readonly AuditEntry[] };
 
-function countEntry(count: UndecidedEntries, entry: AuditEntry): Counted {
+function countEntry(run: Run, count: UndecidedEntries, entry: AuditEntry): Counted {
   // Each kind is limited separately, so that the reminders of a request do not displace the entry about its end.
   const kind = `${entry.what} `;
   const key = kind + (entry.approval ?? "");
   const before = count.told[key] ?? 0;
   const ofKind = Object.entries(count.told).filter(([name]) => name.startsWith(kind));
   const all = ofKind.reduce((sum, [, times]) => sum + times, 0);
-  if (before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN) {
+  const isFull = before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN;
+  // A report would call an approval closed if it had an entry only for its end.
+  if (entry.what === "reopened" ? !isEndTold(run, entry) : isFull) {
     // A reminder changes nothing about the approval.
     const further = entry.what === "reminded" ? 0 : 1;
     return { count: { ...count, omitted: count.omitted + further }, entries: [] };
@@ -286,6 +283,9 @@ function countEntry(count: UndecidedEntries, entry: AuditEntry): Counted {
   const told = { ...count.told, [key]: before + 1 };
   return { count: { ...count, told, chars }, entries: [kept ? entry : bare] };
 }
+
+const isEndTold = (run: Run, { approval }: AuditEntry): boolean =>
+  approval !== null && findApproval(run, approval)?.audited !== undefined;
 
 function summaryOf(run: Run, { since, omitted }: UndecidedEntries, at: number): AuditEntry[] {
   if (omitted === 0) return [];

@@ -33,8 +33,7 @@ test("every closing and reopening is recorded or counted, and an hour records no
       const told = closed(recorded).length + reopened(recorded).length;
       expect(told + counted(recorded)).toBe(steps.length + again);
       const hourOf = ({ at }: AuditEntry): number => Math.floor(at / HOUR_MS);
-      const ofKinds = [closed(recorded), reopened(recorded)];
-      for (const each of ofKinds.flatMap((kind) => [...Map.groupBy(kind, hourOf).values()])) {
+      for (const each of Map.groupBy(closed(recorded), hourOf).values()) {
         // A window of an hour may begin at any time, so a clock hour overlaps two of them.
         expect(each.length).toBeLessThanOrEqual(2 * MAX_ENTRIES_PER_RUN);
         const most = Math.max(
@@ -42,6 +41,8 @@ test("every closing and reopening is recorded or counted, and an hour records no
         );
         expect(most).toBeLessThanOrEqual(2 * MAX_ENTRIES_PER_APPROVAL);
       }
+      for (const each of Map.groupBy([...recorded], ({ approval }) => approval).values())
+        expect(reopened(each).length).toBeLessThanOrEqual(closed(each).length);
     }),
     { numRuns: 30 },
   );
@@ -53,8 +54,8 @@ test("the first closings and reopenings of an hour are recorded in full, the res
   expect(recorded.map(({ what }) => what)).toEqual([
     ...Array.from({ length: MAX_ENTRIES_PER_APPROVAL }, () => ["closed", "reopened"]).flat(),
     "coalesced",
-    "reopened",
     "closed",
+    "coalesced",
   ]);
   const summary = recorded[2 * MAX_ENTRIES_PER_APPROVAL];
   // The approval closed twenty times, and opened again each time but the last.
@@ -74,6 +75,24 @@ test("the report does not call further events of one approval further approvals"
   const further = rows.find(({ measure }) => measure === "Events without an entry of their own");
   expect(further?.value).toBe("31");
   expect(further?.counted).toContain("one approval may count several times");
+});
+
+test.each([
+  ["whose reopenings used up its share", ["apr_1"], 4, "apr_1"],
+  [
+    "whose run's reopenings used up their share",
+    Array.from({ length: 40 }, (_, of) => `apr_${of}`),
+    60,
+    "apr_20",
+  ],
+])("a request %s is told as open, if its end was told", (_how, ids, times, id) => {
+  const agent = aFlickering();
+  for (const each of ids) agent.ask({ after: 1_000, id: each, chars: 0 });
+  const again = Array.from({ length: times }, (_, nth) => ids[nth % ids.length] ?? id);
+  for (const [nth, each] of again.entries())
+    agent.ask({ after: nth === 0 ? HOUR_MS : 1_000, id: each, chars: 0 });
+  agent.askAndWait({ after: 1_000, id, chars: 0 });
+  expect(agent.told.findLast(({ approval }) => approval === id)?.what).toBe("reopened");
 });
 
 test("requests with ever new ids are bounded too", () => {

@@ -1,7 +1,7 @@
 // An agent that asks for an approval and withdraws it, again and again, without any person involved.
 
 import type { AuditEntry } from "#src/audit/entry.ts";
-import { auditOfChange, limitUndecidedEntries } from "#src/audit/run-diff.ts";
+import { auditOfChange, limitUndecidedEntries, withMarks } from "#src/audit/run-diff.ts";
 import { observe } from "#src/domain/observe.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aSnapshot, contextAt } from "./history.ts";
@@ -14,6 +14,8 @@ const LOOKS_MS = [1, 6_000, 12_000];
 export type Flickering = {
   readonly told: readonly AuditEntry[];
   ask(step: Step): void;
+  /** It asks, and does not withdraw. */
+  askAndWait(step: Step): void;
   /** The run ends. */
   end(): void;
   run(): Run;
@@ -37,16 +39,21 @@ export function aFlickering(): Flickering {
     const facts = { askedAt: ctx.now, ...(status === undefined ? {} : { status }) };
     const next = observe(run, aSnapshot(run, pending, facts), ctx);
     const limited = limitUndecidedEntries(run, next, auditOfChange(run, next, ctx), ctx.now);
-    run = storedCopy(limited.run) as Run;
+    const marks = limited.audit.map((_, index) => ({ seq: told.length + index + 1, link: "" }));
+    run = storedCopy(withMarks(limited.run, limited.audit, marks)) as Run;
     told.push(...limited.audit);
+  };
+  const askAndWait = ({ after, id, chars }: Step): void => {
+    at += after;
+    asked += 1;
+    see([{ id, content: { action: `${asked} ${"x".repeat(chars)}` } }]);
   };
   return {
     told,
     run: () => run,
-    ask({ after, id, chars }) {
-      at += after;
-      asked += 1;
-      see([{ id, content: { action: `${asked} ${"x".repeat(chars)}` } }]);
+    askAndWait,
+    ask(step) {
+      askAndWait(step);
       const listed = at;
       for (const ms of LOOKS_MS) {
         at = listed + ms;
