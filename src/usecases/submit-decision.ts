@@ -1,7 +1,7 @@
 // Handles a submitted form, and Undo. A submit looks people up again, compares the request with what the form showed, and stores the
 // decision. Only then is the form acknowledged.
 
-import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
+import { aboutRequest, auditEntry, type AuditEntry, type Moments, momentsOf } from "../audit/entry.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
@@ -224,7 +224,7 @@ export function entryOf(
   const { approval: id, verdict, saw } = ticket;
   const approval = findApproval(run, id);
   const times = { clicked: ticket.at, submitted: at };
-  const moments = approval === null ? times : momentsOf(run, approval, times);
+  const moments = approval === null ? times : momentsAsSeen(run, approval, ticket, times);
   const facts = { at, by, verdict, reason, moments, ...aboutRequest(run, id, saw) };
   if (result.ok) {
     const waits = findApproval(result.value, id)?.state.type === "pending";
@@ -232,6 +232,14 @@ export function entryOf(
   }
   const refusal = result.error.type;
   return auditEntry(run, { ...facts, what: "refused", outcome: "refused", step: "submit", refusal });
+}
+
+/** Leaves out when the newest request was asked if the person saw an earlier one. */
+function momentsAsSeen(run: Run, approval: Approval, { version, saw }: FormTicket, times: Moments): Moments {
+  const moments = momentsOf(run, approval, times);
+  const { asked: _ofTheNewest, ...others } = moments;
+  const isSame = saw.digest === approval.request.digest && version >= approval.requestVersion;
+  return isSame ? moments : others;
 }
 
 // Undo, on a card and in the window after a submit: while an approval is held, the person who gave it can take it back. An undo can only

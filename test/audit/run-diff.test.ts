@@ -78,6 +78,28 @@ test("a changed request is asked anew, and a decision on the earlier one keeps i
   ]);
 });
 
+test.each([
+  ["changed", ["delete everything"]],
+  ["changed and changed back", ["delete everything", "delete it"]],
+])(
+  "a submit about a request that has since %s does not say when the newest one was asked",
+  async (_, actions) => {
+    const bench = await createBench();
+    const { id, click } = await bench.withCard();
+    const opened = await bench.flow.openForm.open(click, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    for (const action of actions) {
+      bench.agents.pending.set(id, [{ id: "apr_1", content: { action } }]);
+      await bench.clock.pass(30_000);
+    }
+    await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+    const [seen, refused] = (await entries(bench)).filter(({ approval }) => approval === "apr_1");
+    expect(refused).toMatchObject({ what: "refused", digest: seen?.digest });
+    expect(refused?.moments).toMatchObject({ clicked: seen?.at });
+    expect(refused?.moments).not.toHaveProperty("asked");
+  },
+);
+
 test("the full text of the decided request is stored under its digest", async () => {
   const bench = await createBench();
   const { id } = await decided(bench);
