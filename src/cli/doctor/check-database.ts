@@ -9,7 +9,6 @@ import {
   existingFolder,
 } from "../../adapters/store/examine-database.ts";
 import { examineServer } from "../../adapters/store/examine-server.ts";
-import { lockFile } from "../../adapters/store/process-lock.ts";
 import { NEWEST_SCHEMA } from "../../adapters/store/schema.ts";
 import { FILE_GONE, LOCK_GONE } from "../../adapters/store/sqlite.ts";
 import { shown } from "../../adapters/store/database-copy.ts";
@@ -51,7 +50,11 @@ const LOST =
   "If a bot that used it still runs, do not stop it. Put the database or a backup back, or correct DATABASE_URL; until then, a start is refused. If you want an empty database, move the key file to another folder.";
 const SAVE_FIRST =
   "Do not stop the bot: as long as it runs, the system keeps the file. docs/operate.md says under CountersignStoreFailing how to put it back.";
-const RESTART = "Restart the bot: the database is in place, and a start makes the lock file again.";
+/** The doctor's DATABASE_URL need not be that of the bot. A moved log must have come along: it has the newest entries. */
+const ifMoved = (path: string): string =>
+  `If \`ls -l /proc/PID/fd\` shows that the bot has ${path} and ${path}-wal open, and neither as deleted, someone moved the database there: restart the bot with this DATABASE_URL.`;
+const RESTART =
+  "Restart the bot with the DATABASE_URL that it has: its database is in place, and a start makes the lock file again.";
 const IF_LOCKED = `If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, look at its log, and set HOST and PORT as it has them. If they are the same and the log has been silent for two minutes (in a start after an upgrade, for half an hour), ${STUCK} If it is no bot, stop that process.`;
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
 const NOTHING_YET = "Countersign has written nothing to it yet";
@@ -100,22 +103,22 @@ function toOpen(path: string, found: Stats): string {
     : `If this is that user, give it the file: chown ${me} ${path}`;
 }
 
-/** Returns null unless the bot reports that a file which it has open is gone from its place. */
+/** Returns null unless the bot reports that a file which it has open is gone from its place. No advice may lead to a blind restart. */
 function lostFinding(path: string, { url, troubles }: RunningBot): Finding | null {
   const reports = (words: string): boolean => troubles.some((each) => each.includes(words));
-  if (reports(FILE_GONE)) return lostFile(path, `the bot at ${url}`);
+  if (reports(FILE_GONE)) {
+    const says = `the bot at ${url} reports that its database file was deleted or replaced`;
+    return bad(DATABASE, says, existsSync(path) ? `${SAVE_FIRST} ${ifMoved(path)}` : SAVE_FIRST);
+  }
   if (!reports(LOCK_GONE)) return null;
-  const says = `the bot at ${url} records nothing, because its lock file ${lockFile(path)} was deleted or replaced`;
+  const says = `the bot at ${url} records nothing, because its lock file was deleted or replaced`;
   return bad(DATABASE, says, RESTART);
 }
 
-/** A start finds nothing, or another file, so the advice must not lead to a restart. */
-const lostFile = (path: string, who: string): Finding =>
-  bad(DATABASE, `the file that ${who} has open as its database is gone from ${path}`, SAVE_FIRST);
-
 function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null): Finding {
   const who = state.holder === null ? "another process" : `process ${state.holder}`;
-  if (!state.free && !existsSync(path)) return lostFile(path, who);
+  if (!state.free && !existsSync(path))
+    return bad(DATABASE, `the file that ${who} has open as its database is gone from ${path}`, SAVE_FIRST);
   if (bot !== null && state.free) {
     const says = `another Countersign runs at ${bot.url}, and it does not use ${path}`;
     return bad(
