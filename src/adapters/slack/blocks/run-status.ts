@@ -42,6 +42,9 @@ export function runStatus(run: Run): RunStatus {
 
 function sinceOf({ seen, askedAt, unreadable }: Run, name: RunStatusName): number | null {
   switch (name) {
+    case "not-started":
+    case "start-unknown":
+    case "taken":
     case "missing":
     case "given-up":
     case "dropped":
@@ -80,11 +83,11 @@ function statusWords(run: Run): StatusWords {
 
 /** The status with its time, if there is one. A status that continues has "since" before the time. */
 export function statusElements(
-  { seen, creation }: Run,
+  { seen }: Run,
   { icon, text, since }: Pick<RunStatus, "icon" | "text" | "since">,
 ): RichTextElement[] {
   const words = span(`${icon} ${text}`, { bold: true });
-  const isOngoing = (seen?.ended ?? null) === null && creation.type !== "refused";
+  const isOngoing = (seen?.ended ?? null) === null;
   return since === null ? [words] : [words, span(isOngoing ? " since " : " "), moment(since)];
 }
 

@@ -23,7 +23,7 @@ import { observe } from "#src/domain/observe.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { type AuditEntry } from "#src/audit/entry.ts";
 import { type Notification } from "#src/ports/notification.ts";
-import { ApprovalId, ChannelId, MessageTs } from "#src/domain/ids.ts";
+import { ApprovalId, ChannelId, MessageTs, RunId } from "#src/domain/ids.ts";
 import { OPENING, OUTCOME, replaceApproval, type Run, UNREADABLE } from "#src/domain/run.ts";
 import { allUnreadable, type Unreadable } from "#src/domain/snapshot.ts";
 import { ADMIN } from "../../../make/bot.ts";
@@ -326,15 +326,24 @@ describe("the status of a run", () => {
     return [messageIn(of, OPENING), oneRun({ run: of, link: null })].map(printedMessage);
   };
 
-  test.for<[string, Run["watch"]]>([
-    ["❓ The service no longer knows this run", { type: "missing", since: NOON, absence: null }],
-    ["❓ Given up: the service no longer knows this run", { type: "given-up", at: NOON }],
-    ["⚪ No longer watched", { type: "dropped", at: NOON, by: APPROVER }],
-    ["🚨 Stopped: this run's record was changed outside Countersign", { type: "tampered", at: NOON }],
-  ])("has no time if only the time of an earlier one is known: %s", ([words, watch]) => {
-    for (const text of shown({ watch })) {
-      expect(text).toContain(`**${words}** · `);
-      expect(text).not.toContain("{2026");
+  const neverSeen = (creation: Run["creation"]): Partial<Run> => ({ creation, seen: null });
+  const id = RunId("run_7");
+
+  test.for<[string, Partial<Run>]>([
+    ["❌ Not started", neverSeen({ type: "refused", words: "HTTP 422", at: NOON })],
+    ["❓ Start not confirmed", neverSeen({ type: "unknown", words: "reset", at: NOON, again: "asked" })],
+    ["⚠️ Started, but not followed here", neverSeen({ type: "taken", id, at: NOON })],
+    ["❓ The service no longer knows this run", { watch: { type: "missing", since: NOON, absence: null } }],
+    ["❓ Given up: the service no longer knows this run", { watch: { type: "given-up", at: NOON } }],
+    ["⚪ No longer watched", { watch: { type: "dropped", at: NOON, by: APPROVER } }],
+    [
+      "🚨 Stopped: this run's record was changed outside Countersign",
+      { watch: { type: "tampered", at: NOON } },
+    ],
+  ])("has no time if only the time of an earlier one is known: %s", ([words, facts]) => {
+    for (const text of shown(facts)) {
+      expect(text).toContain(`**${words}**`);
+      expect(text).not.toMatch(/ since|\{2026/);
     }
   });
 
