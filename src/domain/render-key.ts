@@ -6,7 +6,7 @@ import { brakeRenderKey, deniedByStop, namedByStop } from "./brake.ts";
 import { waitingReason } from "./decision-gate.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import { mayBePosted, type PostedMessage } from "./posted-message.ts";
-import { deadlineOf, tooFewApprovers } from "./applied-rule.ts";
+import { deadlineOf, outcomeAtDeadline, tooFewApprovers } from "./applied-rule.ts";
 import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handling.ts";
 import { listingPageOf, listingRenderKey, mayHaveCard } from "./listing.ts";
 import { isStormSlot, stormRenderKey } from "./storm.ts";
@@ -226,7 +226,7 @@ function refusedFileKey({ uploads }: Run, approval: Approval): string {
 /** Names the deadline of the request, its stages and its pauses. */
 function waitingRenderKey(approval: Approval): string {
   const { rule } = approval.appliedRule;
-  const ends = rule.expiry === null ? "" : ` ends ${deadlineOf(approval)} ${rule.expiry.outcome}`;
+  const ends = rule.expiry === null ? "" : ` ends ${deadlineOf(approval)} ${outcomeAtDeadline(approval)}`;
   const pauses = hasClock(rule) ? (approval.followUp?.pauses ?? []) : [];
   const upTo = escalatedMs(approval);
   const paused = pauses.map(

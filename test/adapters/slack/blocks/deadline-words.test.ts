@@ -13,7 +13,7 @@ import { type Call, withFollowUp } from "#src/domain/follow-up.ts";
 import { ApprovalId, type UserId } from "#src/domain/ids.ts";
 import { keptRule } from "#src/domain/policy/policy.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { listingSlot } from "#src/domain/run.ts";
+import { cardSlot, listingSlot } from "#src/domain/run.ts";
 import { applyListing } from "#src/domain/listing.ts";
 import { contextAt } from "../../../make/history.ts";
 import { aRule } from "../../../make/policy.ts";
@@ -69,6 +69,13 @@ describe("a request that the rule denies at its deadline", () => {
     expect(called(refused, "last").key).not.toBe(called(denied, "last").key);
     expect(reasonToKeepWatching(withApprovals(run, refused))).toBeNull();
     expect(expired(refused)?.state).toMatchObject({ type: "closed", cause: "expired" });
+  });
+
+  test("has another key than a card that says otherwise, also if it was denied as often", () => {
+    const byPerson = refused.past.map((each) => ({ ...each, decision: decisionOf("deny", "No", CLEO) }));
+    const cards = [refused, { ...refused, past: byPerson }];
+    expect(cards.map((each) => cardOf(each).includes("After that, it is denied."))).toEqual([false, true]);
+    expect(new Set(cards.map((each) => renderKey(withApprovals(run, each), cardSlot(each.id)))).size).toBe(2);
   });
 
   test("is said to close then also where too few people can approve it", () => {
