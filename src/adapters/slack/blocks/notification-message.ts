@@ -203,7 +203,7 @@ function head(kept: KeptEntry): Message {
   };
 }
 
-// Tells the requester that a request of their run was decided, or that the time to decide it has passed.
+// Tells the person who asked for a run or watches it that a request was decided, or that the time to decide it has passed.
 
 function answered(
   kind: "answered" | "expired",
@@ -216,7 +216,7 @@ function answered(
     kind === "expired" ? "⌛ Not decided in time" : entry.verdict === "deny" ? "⛔ Denied" : "✅ Approved";
   const then =
     kind === "expired"
-      ? "It can no longer be decided here, and nothing more is sent. The service may still be waiting: have it decided there before you start the task again."
+      ? "It can no longer be decided here, and nothing more is sent. The service may still be waiting: have it decided there before anyone starts the task again."
       : by === null
         ? "The time to decide passed, so the policy denied it."
         : "The service confirmed it.";

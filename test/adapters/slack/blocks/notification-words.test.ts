@@ -44,10 +44,10 @@ describe("the alarm about a disputed decision", () => {
   });
 });
 
-test("the requester of an expired request is told to have it decided at the service before they start again", () => {
+test("the message about an expired request says what comes before a new start, also for a reader who only watches the run", () => {
   const text = textWith("expired", { what: "closed", outcome: "expired", by: null });
   expect(text).toContain(
-    "nothing more is sent. The service may still be waiting: have it decided there before",
+    "nothing more is sent. The service may still be waiting: have it decided there before anyone starts the task again.",
   );
   expect(text).not.toContain("new run");
 });
