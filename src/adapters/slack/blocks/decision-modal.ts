@@ -164,6 +164,7 @@ function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment
         askedBy(run),
         ...deadlinePart(run, request),
       ),
+      ...questionPart(run, request),
       ...requestBlocks(run, request, "open"),
       ...runDetails(run, request, "open"),
       ...maskedInFile(uploadOf(run, request)),

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { followUpActions } from "#src/adapters/slack/blocks/follow-up-lines.ts";
+import { reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { deadlineOf } from "#src/domain/applied-rule.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
@@ -27,8 +28,8 @@ import {
   withApprovals,
 } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
-import { expectMessage } from "./oracle.ts";
-import { printedBlocks, printedMessage } from "./printed.ts";
+import { expectMessage, expectView } from "./oracle.ts";
+import { printedBlocks, printedMessage, printedView } from "./printed.ts";
 
 test("a card and a question get another key whenever they are drawn differently", () => {
   const run = aWatchedRun();
@@ -135,25 +136,37 @@ test("a call gets another key whenever it is drawn differently", () => {
   }
 });
 
-test("the deadline of a request with an open question is one that an answer brings forward", () => {
+describe("a request with an open question", () => {
   const rule = { ...waiting().appliedRule.rule, expiry: { afterMs: 3_600_000, outcome: "deny" as const } };
   const expiring = { ...waiting(), appliedRule: { version: "1", rule } };
   const at = { now: expiring.since, monotonic: expiring.waitsSince };
   const asks = { id: aNonce(), by: APPROVER, text: "Why?", rule: { ...BUILT_IN_RULE, ...rule } };
-  const asked = ask(expiring, asks, at);
-  const [question] = asked.ok ? questionsOf(asked.value) : [];
-  if (!asked.ok || question === undefined) throw new Error("not asked");
-  const answered = answer({ approval: asked.value, question }, { by: REQUESTER, text: "So." }, at);
-  if (!answered.ok) throw new Error(answered.error.type);
-  const shown = (approval: Approval): string =>
-    printedMessage(approvalCard(withApprovals(aWatchedRun(), approval), approval));
-  expect(shown(asked.value)).toContain("Deadline, if no one answers the question: ");
-  expect(shown(asked.value)).toContain("An earlier answer means an earlier deadline.");
-  for (const each of [expiring, answered.value]) {
-    expect(shown(each)).toContain("Deadline: ");
-    expect(shown(each)).not.toContain("no one answers");
-  }
-  expect(deadlineOf(answered.value)).toBeLessThan(deadlineOf(asked.value) ?? 0);
+  const asked = done(ask(expiring, asks, at));
+  const runOf = (approval: Approval) => withApprovals(aWatchedRun(), approval);
+
+  test("has a deadline that an answer brings forward", () => {
+    const [question] = questionsOf(asked);
+    if (question === undefined) throw new Error("not asked");
+    const answered = done(answer({ approval: asked, question }, { by: REQUESTER, text: "So." }, at));
+    const shown = (approval: Approval): string => printedMessage(approvalCard(runOf(approval), approval));
+    expect(shown(asked)).toContain("Deadline, if no one answers the question: ");
+    expect(shown(asked)).toContain("An earlier answer means an earlier deadline.");
+    for (const each of [expiring, answered]) {
+      expect(shown(each)).toContain("Deadline: ");
+      expect(shown(each)).not.toContain("no one answers");
+    }
+    expect(deadlineOf(answered)).toBeLessThan(deadlineOf(asked) ?? 0);
+  });
+
+  test("has its question in each form that speaks of it", () => {
+    const about = { saw: asked.request, nonce: aNonce(), verdict: "approve" } as const;
+    for (const kind of [{}, { reading: true }, { choice: true }] as const) {
+      const view = reviewView({ run: runOf(asked), ticket: { ...about, ...kind } });
+      expectView(view);
+      expect(printedView(view)).toContain("Deadline, if no one answers the question: ");
+      expect(printedView(view)).toContain("> Why?");
+    }
+  });
 });
 
 function done(result: Result<Approval, unknown>): Approval {
