@@ -68,8 +68,8 @@ function code({ lang, text: inside }: Tokens.Code): Part[] {
 }
 
 /**
- * The largest number that a list of Slack gets. Slack documents no limit, and a list beyond it would cost the whole message. Items of a list
- * with a larger number are lines, with the numbers as they were written.
+ * The largest number that a list of Slack gets. Slack documents no limit, and a list beyond it would cost the whole message. Slack documents
+ * no list that starts below 1 either. If a number is outside these limits, the items are lines, with the numbers as they were written.
  */
 const MAX_NUMBER = 9_999;
 
@@ -78,7 +78,7 @@ function list(token: Tokens.List, depth: number): Part[] {
   const out: Part[] = [];
   let open: Numbered | null = null;
   const first = typeof token.start === "number" ? token.start : 1;
-  const isLines = token.ordered && first + token.items.length - 1 > MAX_NUMBER;
+  const isLines = token.ordered && (first < 1 || first + token.items.length - 1 > MAX_NUMBER);
   for (const [index, item] of token.items.entries()) {
     const words = itemWords(item, depth);
     if (isLines) out.push(line(span(`${writtenNumber(item) ?? `${first + index}.`} `), ...words, span("\n")));

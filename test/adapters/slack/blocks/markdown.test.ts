@@ -59,7 +59,7 @@ test("no word of it is lost", () => {
 
 test("a list keeps its numbers, and Slack accepts it, however large they are", () => {
   const start = fc.oneof(
-    fc.integer({ min: 1, max: 999_999_900 }),
+    fc.integer({ min: 0, max: 999_999_900 }),
     fc.integer({ min: MAX_NUMBER - 5, max: MAX_NUMBER + 5 }),
   );
   always(fc.tuple(start, fc.integer({ min: 1, max: 8 })), ([first, length]) => {
@@ -73,6 +73,7 @@ test("a list keeps its numbers, and Slack accepts it, however large they are", (
 
 test.each([
   ["the number of a ticket", "45231. Fix the login", ["45231. Fix the login"]],
+  ["a list that starts at 0", "0. stop\n1. copy", ["0. stop", "1. copy"]],
   ["numbers out of order", "45231. Fix it\n380. Ship it", ["45231. Fix it", "380. Ship it"]],
   [
     "a list that ends past the limit",
