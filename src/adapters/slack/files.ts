@@ -105,7 +105,11 @@ async function send(
   });
 }
 
-/** Whether the same bytes would be refused again. Any other 4xx may come from a proxy, or from an address that is out of date. */
+/**
+ * Whether the same bytes would be refused again, by Slack or by a proxy that limits uploads. An output then has no second try, and its
+ * message says so; the file of a request is tried again at intervals. Any other 4xx may come from a proxy, or from an address that is out
+ * of date.
+ */
 const isRefusal = (status: number): boolean => status === 400 || status === 413 || status === 415;
 
 // Builds the content of a file: a request or an output, with secrets masked. A long text is searched in slices, and the event loop runs
