@@ -174,11 +174,14 @@ function packagesIn(text: string): string[] {
 test("the documented commands run in a container: the image has no entry point, and the program is in it", () => {
   const pages = ["deploy", "backup", "audit", "operate"].map((name) => read(`docs/${name}.md`));
   const lines = pages.flatMap((page) => [...page.matchAll(/docker compose (exec|run) ([^#\n`]*)/g)]);
-  const words = lines.map(([, verb = "", rest = ""]) => ({
-    verb,
-    rest:
-      /^((?:-\w+|--\w+)\s+|\S+:\S+\s+)*countersign (.+?)\s*$/.exec(rest)?.[2] ?? `not understood: ${rest}`,
-  }));
+  const commands = lines.map(([, verb = "", rest = ""]) => {
+    const [, , service = "", command = `not understood: ${rest}`] =
+      /^((?:-\w+|--[\w=]+)\s+|\S+:\S+\s+)*(countersign|postgres) (.+?)\s*$/.exec(rest) ?? [];
+    return { verb, service, rest: command };
+  });
+  const ofServer = commands.filter(({ service }) => service === "postgres");
+  expect(ofServer.filter(({ rest }) => !/^(pg_dump|pg_restore|psql) /.test(rest))).toEqual([]);
+  const words = commands.filter(({ service }) => service !== "postgres");
   expect(new Set(words.map(({ verb }) => verb))).toEqual(new Set(["exec", "run"]));
   const programs = words.map(({ rest }) => /^(?:node (src\/cli\/\w+\.ts)( |$)|sh$)/.exec(rest));
   expect(words.filter((_, index) => programs[index] === null)).toEqual([]);
