@@ -73,7 +73,7 @@ export type RunStore = {
   ): Promise<{ readonly run: RunKey; readonly approval: ApprovalId; readonly version: number } | null>;
   /**
    * Resolves to runs, newest first unless `oldestFirst`. "pending": runs with an approval that waits or is held, whose decision the service
-   * has not confirmed, or that cannot be read.
+   * has not confirmed, or that cannot be read. Fewer than `limit` only if there are no more: a run whose row cannot be read does not count.
    */
   list(filter: {
     channels: readonly ChannelId[];

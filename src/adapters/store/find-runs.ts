@@ -43,13 +43,11 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
       return null;
     },
 
-    async list(filter) {
-      const runs: Run[] = [];
-      if (filter.channels.length > 0) await visitRuns(db, runsOf, filter, (run) => runs.push(run));
-      return runs;
-    },
+    list: (filter) => firstRuns(db, runsOf, filter),
 
-    eachRun: (only, visit) => visitRuns(db, runsOf, { only }, visit),
+    async eachRun(only, visit) {
+      await visitRuns(db, runsOf, { only }, visit);
+    },
 
     async channelsInUse() {
       const rows = await read(() => db.selectFrom("runs").select("channel").distinct().execute());
@@ -58,18 +56,32 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
   };
 }
 
+type RunsOf = (rows: readonly StoredRow[]) => Promise<readonly StoredRun[]>;
 type ListFilter = Parameters<RunStore["list"]>[0];
 type Filter = Omit<Partial<ListFilter>, "only"> & { only: ListFilter["only"] | "without-id" };
 
 /** How many runs are read before other work gets its turn. Reading one takes about 50 µs, and SQLite does not let go of the event loop. */
 const READ_AT_ONCE = 200;
 
+async function firstRuns(db: Database, runsOf: RunsOf, filter: ListFilter): Promise<readonly Run[]> {
+  if (filter.channels.length === 0) return [];
+  let { limit } = filter;
+  for (;;) {
+    const runs: Run[] = [];
+    const found = await visitRuns(db, runsOf, { ...filter, limit }, (run) => runs.push(run));
+    if (runs.length >= filter.limit || found < limit) return runs.slice(0, filter.limit);
+    // Rows that cannot be read must not hide the runs after them. Twice as many, because more such rows may follow.
+    limit = filter.limit + 2 * (found - runs.length);
+  }
+}
+
+/** Resolves to the number of runs found, including those that cannot be read. */
 async function visitRuns(
   db: Database,
-  runsOf: (rows: readonly StoredRow[]) => Promise<readonly StoredRun[]>,
+  runsOf: RunsOf,
   filter: Filter,
   visit: (run: Run) => void,
-): Promise<void> {
+): Promise<number> {
   const query = matching(db, filter);
   const { limit } = filter;
   const found = await read(() => (limit === undefined ? query : query.limit(limit)).select("key").execute());
@@ -81,6 +93,7 @@ async function visitRuns(
     const rows = await read(() => query.where("key", "in", batch).select(STORED).execute());
     for (const { run } of await runsOf(rows)) visit(run);
   }
+  return keys.length;
 }
 
 function matching(db: Database, filter: Filter) {

@@ -384,3 +384,17 @@ test("the audit is written with what it describes, stays when the run is deleted
   expect(() => inFile((raw) => raw.exec("delete from audit"))).toThrow("audit is append-only");
   expect(() => inFile((raw) => raw.exec("update audit set at = 0"))).toThrow("audit is append-only");
 });
+
+test("rows that cannot be read do not count towards the limit of a list", async () => {
+  const before = await open();
+  for (let at = 0; at < 7; at += 1) await before.insert(aRun(), {});
+  const list = (from: Store, limit: number) => from.list({ channels: [CHANNEL], only: "all", limit });
+  const newest = (await list(before, 7)).map(({ key }) => key);
+  await before.close();
+  for (const bad of newest.slice(0, 4))
+    inFile((raw) => raw.prepare("update runs set doc = '{' where key = ?").run(bad));
+  const store = await open(() => undefined);
+  expect((await list(store, 1)).map(({ key }) => key)).toEqual(newest.slice(4, 5));
+  expect((await list(store, 3)).map(({ key }) => key)).toEqual(newest.slice(4));
+  expect(await list(store, 4)).toHaveLength(3);
+});
