@@ -256,8 +256,10 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
     case "confirmed":
     case "elsewhere":
       return `${delivery.type}${listed}`;
-    case "unconfirmed":
-      return `unconfirmed ${delivery.cause}${answer}${listed}`;
+    case "unconfirmed": {
+      const absent = delivery.cause === "run-missing" && delivery.stillListed === false ? ", not listed" : "";
+      return `unconfirmed ${delivery.cause}${answer}${listed}${absent}`;
+    }
     case "refused":
       return `refused ${delivery.absent ? "absent" : ""} ${refusedRenderKey(run)}`;
     case "unsure":

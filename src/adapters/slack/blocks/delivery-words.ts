@@ -95,6 +95,9 @@ function unconfirmedWords(
     case "tampered":
       return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. ${LOOK_UP}`;
     case "run-missing":
+      // Once the run is watched again, we know whether the service lists the request.
+      if (stillListed === true) return `${sent} Now ${LISTED}`;
+      if (stillListed === false) return `${sent} Look it up in the agent service.`;
       return `${sent} The service no longer knows the run, so it can't be looked up there. Check directly whether the action was carried out.`;
     case "no-longer-authorised":
       return `${sent} Someone who gave it is no longer allowed to decide, so nothing more is sent. ${LOOK_UP}`;

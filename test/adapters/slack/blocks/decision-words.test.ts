@@ -15,6 +15,7 @@ import { printedMessage } from "./printed.ts";
 import { type Message } from "#src/adapters/slack/blocks/rich.ts";
 
 const run = aWatchedRun();
+const DENIED = { verdict: "deny", reason: "", by: null, at: NOON, digest: "" } as const;
 
 type Facts = Partial<Pick<Decision, "by" | "reason"> & Pick<Approval, "unlisted">>;
 
@@ -50,6 +51,21 @@ describe("a decision", () => {
       expect(decided(delivery)).toContain("answered with an error (HTTP 503)");
       expect(decided(delivery)).not.toMatch(/answer was lost/);
     }
+  });
+
+  test("that the service could not confirm without the run says what it lists once it knows the run", () => {
+    const missing = { type: "unconfirmed", at: NOON, cause: "run-missing" } as const;
+    const known = [true, false].map((stillListed) => ({ ...missing, stillListed }));
+    const [listed = "", absent = ""] = known.map((delivery) => decided(delivery));
+    expect(decided(missing)).toContain("no longer knows the run");
+    expect(listed).toContain("Now the service lists it as pending. Nothing more is sent.");
+    expect(absent).toContain("took effect. Look it up in the agent service.");
+    expect(listed + absent).not.toContain("no longer knows the run");
+    const keys = [missing, ...known].map((delivery) => {
+      const approval = { ...anApproval(), state: { type: "decided", decision: DENIED, delivery } } as const;
+      return renderKey(withApprovals(run, approval), cardSlot(approval.id));
+    });
+    expect(new Set(keys).size).toBe(3);
   });
 
   test("that was sent once is not described as only recorded while it waits to be listed", () => {

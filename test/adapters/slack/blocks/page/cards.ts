@@ -174,6 +174,8 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
     card("gone, then listed again", unconfirmed("no-longer-listed", true)),
     card("the request changed", unconfirmed("request-changed")),
     card("run missing", unconfirmed("run-missing")),
+    card("run missing, then known again", unconfirmed("run-missing", false)),
+    card("run missing, then the request listed again", unconfirmed("run-missing", true)),
     card("refused when sent again", unconfirmed("refused-after-lost-answer")),
     card("refused when sent again, and still listed", unconfirmed("refused-after-lost-answer", true)),
     card("no longer authorised", unconfirmed("no-longer-authorised")),
