@@ -153,7 +153,7 @@ function closedOrReopened(run: Run, { state: from }: Approval, next: Approval, a
   return [];
 }
 
-/** Written once for each version of the card, at its first count, because people come and go. */
+/** Written at the first count for each version of the card, and after someone was barred, but not at others: people come and go. */
 function tooFew(run: Run, previous: Approval, next: Approval, at: number): AuditEntry[] {
   const shortage = tooFewApprovers(next);
   if (shortage === null || previous.approverCount?.of === next.approverCount?.of) return [];

@@ -156,6 +156,12 @@ export function lookUpKeyOf(approval: Approval): string {
   return `${appliedRule.version ?? "built-in"} ${appliedRule.rule.name} v${version}${stage}`;
 }
 
+/** Names what a count is for. More people may turn out to have asked for the run while Slack is asked. */
+export function countKeyOf(run: Run, approval: Approval): string {
+  const others = run.mayHaveAsked?.length ?? 0;
+  return `${lookUpKeyOf(approval)}${others === 0 ? "" : ` without ${others}`}`;
+}
+
 /** When to count again if there were too few people, or an unknown number (ms). People join groups and come back. */
 const AGAIN_AFTER_MS = 5 * 60_000;
 
@@ -191,8 +197,9 @@ export function tooFewApprovers(approval: Approval): TooFewApprovers | null {
 /** Records the count. When it is first too low, notifies the requester and the fallback channel once. */
 export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
   const approval = findApproval(run, id);
-  if (outcome.type !== "counted" || approval === null || outcome.of !== lookUpKeyOf(approval)) return run;
-  const { of, able, grows } = outcome;
+  if (outcome.type !== "counted" || approval === null || outcome.of !== countKeyOf(run, approval)) return run;
+  const { able, grows } = outcome;
+  const of = lookUpKeyOf(approval);
   const counted: Approval = { ...approval, approverCount: { of, at: ctx.monotonic, able, grows } };
   const next = replaceApproval(run, counted);
   const few = tooFewApprovers(counted);

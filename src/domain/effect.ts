@@ -113,7 +113,7 @@ export type Outcome =
   | { readonly type: "elsewhere"; readonly words: string }
   /** A notice was delivered. */
   | { readonly type: "told" }
-  /** `of`: the rule and card version that the count is for. */
+  /** `of`: what the count is for (`countKeyOf`). */
   | { readonly type: "counted"; readonly of: string; readonly able: number | null; readonly grows: boolean }
   | (Precedents & { readonly type: "precedents"; readonly of: string })
   | ({ readonly type: "people-found" } & Called)

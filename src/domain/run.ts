@@ -209,9 +209,11 @@ export function mayHaveAsked({ requester, mayHaveAsked: others = [] }: Run, user
   return user === requester || others.includes(user);
 }
 
-/** Records that this person may have asked for the run. Returns the same run if that is known. */
+/** Records that this person may have asked for the run, so the approvers are counted again. Returns the same run if that is known. */
 export function addAsker(run: Run, user: UserId): Run {
-  return mayHaveAsked(run, user) ? run : { ...run, mayHaveAsked: [...(run.mayHaveAsked ?? []), user] };
+  if (mayHaveAsked(run, user)) return run;
+  const approvals = run.approvals.map((approval) => ({ ...approval, approverCount: null }));
+  return { ...run, mayHaveAsked: [...(run.mayHaveAsked ?? []), user], approvals };
 }
 
 export function runId(run: Run): RunId | null {

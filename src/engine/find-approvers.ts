@@ -1,7 +1,7 @@
 // Asks Slack who can approve a request. They are counted when its card is posted, so that people do not wait in vain if there are too few.
 
 import type { RuleMoment } from "../domain/context.ts";
-import { lookUpKeyOf, ruleOf, rulesInDoubt } from "../domain/applied-rule.ts";
+import { countKeyOf, ruleOf, rulesInDoubt } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
 import type { Approval } from "../domain/approval.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
@@ -31,7 +31,7 @@ export async function countApprovers(
 ): Promise<Outcome> {
   const approval = findApproval(run, effect.approval);
   if (approval === null) return { type: "gone" };
-  const of = lookUpKeyOf(approval);
+  const of = countKeyOf(run, approval);
   // Slack has not said yet which groups the requester is in, so every rule that may apply counts. A count under all of them means nothing.
   if (isRequesterUnknown(run, approval, ctx)) return { type: "counted", of, able: null, grows: false };
   const rule = ruleOf(ctx, run, approval);

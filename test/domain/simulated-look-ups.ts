@@ -2,7 +2,7 @@
 // approved twice before.
 
 import type { Fate } from "./fates.ts";
-import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
+import { countKeyOf, lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
 import { findApproval, type Run } from "#src/domain/run.ts";
 import { APPROVER } from "../make/run.ts";
@@ -19,8 +19,9 @@ export function lookedUp(
   if (effect.type !== "count-approvers" && effect.type !== "look-up-precedents") return null;
   const approval = findApproval(run, effect.approval);
   if (approval === null) return { type: "gone" };
+  if (effect.type === "count-approvers")
+    return { type: "counted", of: countKeyOf(run, approval), able, grows: false };
   const of = lookUpKeyOf(approval);
-  if (effect.type === "count-approvers") return { type: "counted", of, able, grows: false };
   const approved = { times: 2, more: false, entry: 1, by: APPROVER, at: now };
   return { type: "precedents", of, denied: null, approved };
 }

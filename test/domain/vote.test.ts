@@ -1,7 +1,13 @@
 // Several votes, a hold, an expiry, friction and volatile fields, as the core decides them.
 
 import { describe, expect, test } from "vitest";
-import { applyApproverCount, applyPolicy, tooFewApprovers } from "#src/domain/applied-rule.ts";
+import {
+  applyApproverCount,
+  applyPolicy,
+  countAt,
+  countKeyOf,
+  tooFewApprovers,
+} from "#src/domain/applied-rule.ts";
 import type { Delivery } from "#src/domain/approval.ts";
 import { markRead } from "#src/domain/approval-transitions.ts";
 import type { Person } from "#src/domain/authorization.ts";
@@ -9,7 +15,7 @@ import { expire, type Submission, undo } from "#src/domain/decide.ts";
 import { ApprovalId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
 import { withoutFields } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
-import { findApproval, replaceApproval } from "#src/domain/run.ts";
+import { addAsker, findApproval, replaceApproval } from "#src/domain/run.ts";
 import { listedRun } from "../make/history.ts";
 import { these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
@@ -205,6 +211,17 @@ describe("too few people who can approve", () => {
     expect([tooFewApprovers(approvalOf(unknown)), unknown.notices]).toEqual([null, []]);
     const other = { type: "counted", of: "another", able: 0, grows: false } as const;
     expect(applyApproverCount(run, ID, other, at())).toBe(run);
+  });
+
+  test("are counted again if someone turns out to have asked for the run, even while Slack is asked", () => {
+    const before = { type: "counted", of, able: 2, grows: false } as const;
+    const barred = addAsker(applyApproverCount(run, ID, before, at()), APPROVER);
+    expect(countAt(approvalOf(barred))).toBe(0);
+    expect(applyApproverCount(barred, ID, before, at())).toBe(barred);
+    const now = { ...before, of: countKeyOf(barred, approvalOf(barred)), able: 1 };
+    const counted = applyApproverCount(barred, ID, now, at());
+    expect(tooFewApprovers(approvalOf(counted))).toMatchObject({ able: 1 });
+    expect(countAt(approvalOf(counted))).toBeGreaterThan(0);
   });
 });
 

@@ -8,6 +8,7 @@ import { adoptedRun, runId } from "#src/domain/run.ts";
 import { ADMIN, type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { aSnapshot, contextAt } from "../make/history.ts";
 import { decided } from "../make/receipts.ts";
+import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, aRun, aRunId, aWatchedRun, CHANNEL, NOON, TEAM } from "../make/run.ts";
 import { rowThatIsNoEntry, withFile } from "../make/spoilt-database.ts";
 
@@ -92,6 +93,22 @@ test("a person whose start is answered with a run that another person watches ca
   expect(await bench.run(id)).toMatchObject({ requester: FRIEND.user, mayHaveAsked: [APPROVER] });
   expect(await opens(bench, id, APPROVER)).toBe("requester");
   expect(await opens(bench, id, OTHER)).toBe("opened");
+});
+
+test("when the only approver of a waiting request may turn out to have asked for it, people are told that no one can approve it", async () => {
+  const bench = await createBench();
+  bench.policy = aPolicy({ approvers: these([APPROVER]) });
+  const id = aRunId();
+  bench.agents.pending.set(id, ["apr_1"]);
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  await bench.clock.pass(5_000);
+  expect(await bench.run(id)).toMatchObject({ approvals: [{ approverCount: { able: 1 } }] });
+  bench.agents.create = () => Promise.resolve(aSnapshot(aWatchedRun(id), ["apr_1"]));
+  await bench.flow.startRun.start(BY, { input: "task", intention: "a", answerUrl: null });
+  await bench.clock.pass(5_000);
+  expect(await bench.run(id)).toMatchObject({ approvals: [{ approverCount: { able: 0 } }] });
+  const told = bench.chat.told.map(({ to, says }) => `${says.type} to ${to}`);
+  expect(told).toContain(`nobody-can-approve to ${FRIEND.user}`);
 });
 
 test("a row of the audit that calls itself a start without an answer and is no entry is reported, and keeps no run from being watched, nor those whose start had no answer from being barred", async () => {
