@@ -109,9 +109,10 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
     case "decision-elsewhere":
       return {
         title: "Your decision was not applied",
-        ending: ": ",
-        rest: "the request was decided outside Countersign. The service says:",
+        ending: ". ",
+        rest: "The service says that the request was decided outside Countersign:",
         quoted: notice.words,
+        after: "Its card shows where it stands.",
       };
   }
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { type Approval, type Delivery, type Decision, type Verdict } from "#src/domain/approval.ts";
@@ -66,6 +67,19 @@ describe("a decision", () => {
       return renderKey(withApprovals(run, approval), cardSlot(approval.id));
     });
     expect(new Set(keys).size).toBe(3);
+  });
+
+  test("that the service calls too late is told to its person in the service's name, because the card may say later that this is unclear", () => {
+    const waiting = anApproval();
+    const says = {
+      type: "decision-elsewhere",
+      approval: waiting.id,
+      words: "Denied in the console.",
+    } as const;
+    const notice = printedMessage(privateNotice(says, withApprovals(run, waiting)));
+    expect(notice).toContain("The service says that the request was decided outside Countersign:");
+    expect(notice).toContain("Denied in the console.");
+    expect(notice).toContain("Its card shows where it stands.");
   });
 
   test("that was sent once is not described as only recorded while it waits to be listed", () => {
