@@ -180,6 +180,21 @@ describe("the chosen filters", () => {
     expect(words(names.slice(0, 90))).not.toContain("not in the menu");
     expect(words(names.slice(0, 91))).toContain("1 rule is not in the menu");
     expect(words(names)).toContain("2 rules are not in the menu");
+    expect(words(names)).toContain("The list below has their requests too.");
+  });
+
+  test("do not say that a filtered list has the requests of the rules that do not fit in the menu", async () => {
+    const rules = Array.from({ length: 92 }, (_, at) => `rule ${at}`);
+    const choices = [
+      { ...EVERYTHING, show: SHOW_MINE },
+      { ...EVERYTHING, channel: CHANNEL },
+    ];
+    for (const choice of choices) {
+      const words = textOf(queueBlocks({ ...(await page([runWith(2)], choice)), rules }));
+      expect(words).toContain("2 rules are not in the menu");
+      expect(words).toContain("Press Show everything to list their requests too.");
+      expect(words).not.toContain("The list below has their requests");
+    }
   });
 
   test("find a rule whatever Slack makes of & < > in its name", () => {

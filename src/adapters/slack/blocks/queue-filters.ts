@@ -71,18 +71,19 @@ export function filters({ counts, choice, rules }: Filtered): Block[] {
       block_id: `${QUEUE_FILTERS}:${choice.menuName}`,
       elements: [show, channel, ...(isFiltered(choice) ? [clear] : [])],
     } as Block,
-    ...leftOut(rules, new Set(offered.map(({ value }) => value))),
+    ...leftOut(rules, new Set(offered.map(({ value }) => value)), choice),
   ];
 }
 
 /** Says how many rules the menu has no room for. */
-function leftOut(rules: readonly string[], offered: ReadonlySet<string>): Block[] {
+function leftOut(rules: readonly string[], offered: ReadonlySet<string>, choice: QueueChoice): Block[] {
   const left = rules.filter((name) => !offered.has(ruleValue(name))).length;
   if (left === 0) return [];
   const what = left === 1 ? "1 rule is" : `${count(left)} rules are`;
-  return [
-    note(`${what} not in the menu, because it has no more room. The list below has their requests too.`),
-  ];
+  const where = isFiltered(choice)
+    ? "Press Show everything to list their requests too."
+    : "The list below has their requests too.";
+  return [note(`${what} not in the menu, because it has no more room. ${where}`)];
 }
 
 type Option = { readonly text: object; readonly value: string };
