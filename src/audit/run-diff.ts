@@ -270,7 +270,7 @@ function countEntry(run: Run, count: UndecidedEntries, entry: AuditEntry): Count
   const ofKind = Object.entries(count.told).filter(([name]) => name.startsWith(kind));
   const all = ofKind.reduce((sum, [, times]) => sum + times, 0);
   const isFull = before >= MAX_ENTRIES_PER_APPROVAL || all >= MAX_ENTRIES_PER_RUN;
-  // A report would call an approval closed if it had an entry only for its end.
+  // A report would call an approval closed if it had an entry only for its end. So closings also bound reopenings.
   if (entry.what === "reopened" ? !isEndTold(run, entry) : isFull) {
     // A reminder changes nothing about the approval.
     const further = entry.what === "reminded" ? 0 : 1;
@@ -280,7 +280,7 @@ function countEntry(run: Run, count: UndecidedEntries, entry: AuditEntry): Count
   const { text = "", context: _digest, contextText = "", ...bare } = entry;
   const kept = count.chars < TEXT_CHARS_PER_RUN;
   const chars = count.chars + (kept ? text.length + contextText.length : 0);
-  const told = { ...count.told, [key]: before + 1 };
+  const told = entry.what === "reopened" ? count.told : { ...count.told, [key]: before + 1 };
   return { count: { ...count, told, chars }, entries: [kept ? entry : bare] };
 }
 

@@ -134,11 +134,11 @@ export function endsUnder(approval: Approval, { expiry }: Pick<Rule, "expiry">):
 export function outcomeAtDeadline(approval: Approval): NonNullable<Rule["expiry"]>["outcome"] | null {
   const { expiry } = approval.appliedRule.rule;
   if (expiry === null) return null;
-  return wasDenialRefused(approval) ? "nothing" : expiry.outcome;
+  return wasAutomaticDenialRefused(approval) ? "nothing" : expiry.outcome;
 }
 
 /** Returns whether the service has refused a denial of this request that no person gave. Such a denial is not sent again. */
-export function wasDenialRefused({ past, request }: Approval): boolean {
+export function wasAutomaticDenialRefused({ past, request }: Approval): boolean {
   return past.some(
     ({ decision, cause }) =>
       cause === "refused" && decision.by === null && decision.digest === request.digest,

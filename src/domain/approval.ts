@@ -231,7 +231,7 @@ export type Approval = {
   readonly audited?: AuditMark;
   /** Disputes about its decisions. Absent if there are none. */
   readonly disputes?: readonly Dispute[];
-  /** The page of the listing with the approval's line. Absent if none has. `over`: its line is to be removed, and then it gets a card. */
+  /** The page of the listing with the approval's line. Absent if no listing has one. `over`: the line is to be removed, and then the approval gets a card. */
   readonly listing?: { readonly page: number; readonly over?: true };
 };
 

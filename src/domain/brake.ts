@@ -3,7 +3,7 @@
 //
 // `applyBrake` is called for a run at every save, and again right before an effect begins.
 
-import { ruleOf, rulesInDoubt, wasDenialRefused } from "./applied-rule.ts";
+import { ruleOf, rulesInDoubt, wasAutomaticDenialRefused } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
@@ -14,7 +14,7 @@ import type { UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import type { PolicyNow } from "./rule-facts.ts";
-import { isDenied, isStopped, isWatched, mapApprovals, type Run } from "./run.ts";
+import { deniesAll, isStopped, isWatched, mapApprovals, type Run } from "./run.ts";
 
 /** The reason that the service receives. */
 export const STOP_REASON = "This run was stopped in Slack. Everything it asks for is denied.";
@@ -57,9 +57,9 @@ function cancelStart(run: Run, cause: "stopped" | "frozen", { monotonic }: Conte
 /** Denies the pending requests. A denial that the service refused is not repeated, because the service would refuse it again. */
 function denyPending(run: Run, ctx: Context): Run {
   const { stop } = run;
-  if (stop === undefined || !isDenied(run) || !isWatched(run)) return run;
+  if (stop === undefined || !deniesAll(run) || !isWatched(run)) return run;
   return mapApprovals(run, (approval) => {
-    if (approval.state.type !== "pending" || wasDenialRefused(approval)) return approval;
+    if (approval.state.type !== "pending" || wasAutomaticDenialRefused(approval)) return approval;
     const denial: Decision = {
       verdict: "deny",
       reason: STOP_REASON,
@@ -124,7 +124,7 @@ export type DenialByStop = { readonly approval: Approval; readonly fate: DenialF
 /** Returns null if the stop did not deny the request. */
 function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   const { state, past } = approval;
-  if (state.type === "pending" && wasDenialRefused(approval)) return "refused";
+  if (state.type === "pending" && wasAutomaticDenialRefused(approval)) return "refused";
   const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
   const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
   const last = past.at(-1);
@@ -147,7 +147,7 @@ export function brakeRenderKey(run: Run): string {
 
 /** Returns the same run if it is already stopped. Confirms a stop of an earlier record. */
 export function stopRun(run: Run, by: UserId, ctx: Context): Run {
-  return isDenied(run) ? run : applyBrake({ ...run, stop: { by, at: ctx.now } }, ctx);
+  return deniesAll(run) ? run : applyBrake({ ...run, stop: { by, at: ctx.now } }, ctx);
 }
 
 /** Lifts the stop. Requests that it denied stay denied. Returns the same run if it is not stopped. */

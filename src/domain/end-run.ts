@@ -10,7 +10,7 @@ import type { UserId } from "./ids.ts";
 import { noticesAfter, isOutdated, noticesOf } from "./observe.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import type { DecisionNotice } from "./notice.ts";
-import { giveUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
+import { giveUpId, hasGivenUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
 import { isGone, withMissedFetch } from "./snapshot.ts";
 
 /** How long we continue to poll a missing run (ms). */
@@ -29,6 +29,13 @@ export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
   }
   const watch: Watch = { type: "missing", since: before.since, absence: null };
   return { ...withoutRun(run, askedAt, ctx), seen, watch };
+}
+
+/** Returns whether the run can be looked up at the service by its id, as far as we know. */
+export function isKnownToService(run: Run): boolean {
+  const { watch } = run;
+  const wasMissing = watch.type === "given-up" || (watch.type === "dropped" && watch.missing === true);
+  return !isMissing(run) && !wasMissing && !hasGivenUpId(run);
 }
 
 function isLongMissing({ watch }: Run, { monotonic }: Context): boolean {

@@ -71,7 +71,7 @@ export const FILE_LOOK_MS = 500;
 export const FILE_LINGER_MS = 60_000;
 /**
  * After this many tries to share a file and to find it, Slack's answer is enough. Our choice: about five shares. If its answer was lost, too,
- * and the thread cannot be read, the file is shared again; if the looks for a request's file failed, its card says why, and it is uploaded
+ * and the thread cannot be read, the file is shared again; if the attempts to find a request's file failed, its card says why, and it is uploaded
  * again.
  */
 export const FILE_TRIES = 16;

@@ -8,6 +8,7 @@ import { precedentsRenderKey } from "./same-request.ts";
 import { mayBePosted, type PostedMessage } from "./posted-message.ts";
 import { deadlineOf, outcomeAtDeadline, tooFewApprovers } from "./applied-rule.ts";
 import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handling.ts";
+import { isKnownToService } from "./end-run.ts";
 import { listingPageOf, listingRenderKey, mayHaveCard } from "./listing.ts";
 import { isStormSlot, stormRenderKey } from "./storm.ts";
 import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
@@ -19,7 +20,7 @@ import {
   hasGivenUpId,
   isMissing,
   isStoppable,
-  isDenied,
+  deniesAll,
   isStopped,
   isWatched,
   OPENING,
@@ -43,7 +44,7 @@ export function openingRenderKey(run: Run): string {
   const disputed = isDisputed(run) ? ", disputed" : "";
   // The service may report the task of a watched run later.
   const task = run.input === "" ? ", no task" : "";
-  const stopped = !isStopped(run) ? "" : isDenied(run) ? ", stopped" : ", stopped before";
+  const stopped = !isStopped(run) ? "" : deniesAll(run) ? ", stopped" : ", stopped before";
   return `${statusRenderKey(run)}${disputed}${stopped}${task}`;
 }
 
@@ -257,8 +258,8 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
     case "elsewhere":
       return `${delivery.type}${listed}`;
     case "unconfirmed": {
-      const absent = delivery.cause === "run-missing" && delivery.stillListed === false ? ", not listed" : "";
-      return `unconfirmed ${delivery.cause}${answer}${listed}${absent}`;
+      const isAbsent = delivery.cause === "run-missing" && delivery.stillListed === false;
+      return `unconfirmed ${delivery.cause}${answer}${listed}${isAbsent && isKnownToService(run) ? ", not listed" : ""}`;
     }
     case "refused":
       return `refused ${delivery.absent ? "absent" : ""} ${refusedRenderKey(run)}`;
@@ -269,9 +270,8 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
 
 /** Names whether the request can still be decided here after the refusal. */
 function refusedRenderKey(run: Run): string {
-  if (isWatched(run)) return "";
   // "over" is what earlier releases stored. Another word would draw all these cards again.
-  return run.watch.type === "over" ? "run ended" : "over";
+  return isWatched(run) ? "" : run.watch.type === "over" ? "run ended" : "over";
 }
 
 /** Names what keeps a decision whose answer was lost from being sent again. */

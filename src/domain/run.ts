@@ -290,7 +290,7 @@ export function isStopped({ stop }: Pick<Run, "stop">): boolean {
 }
 
 /** Returns whether everything that the run asks for is denied until the stop is lifted. */
-export const isDenied = (run: Pick<Run, "stop">): boolean =>
+export const deniesAll = (run: Pick<Run, "stop">): boolean =>
   isStopped(run) && run.stop?.ofEarlierRecord !== true;
 
 /** Returns whether a stop or a freeze is in force. Then nothing of the run may be approved, here or at the service. */

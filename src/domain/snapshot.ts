@@ -132,8 +132,8 @@ export function listsNone({ status, pending, unreadable }: Snapshot): boolean {
 }
 
 /**
- * Returns why none of the run's approvals can be shown. Returns the same object while the reason is the same. Another reason does not begin
- * the time anew.
+ * Returns why none of the run's approvals can be shown. Returns the same object while the reason is the same. Another reason keeps
+ * `since`.
  */
 export function allUnreadable(
   before: Unreadable | null,

@@ -175,7 +175,7 @@ export type AuditLog = {
   auditOnce(entry: AuditEntry & { readonly until: number }): Promise<"added" | "known">;
   /** Resolves to the entries of these kinds after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
-  /** Resolves to the numbers, kinds and times of those entries, even of entries that cannot be read. No evidence; `provenEntry` is. */
+  /** Resolves to the numbers, kinds and times of those entries, even of entries that cannot be read. They prove nothing; `provenEntry` does. */
   numbersAfter(
     seq: number,
     what: readonly AuditEntry["what"][],

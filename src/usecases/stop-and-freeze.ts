@@ -14,7 +14,7 @@ import {
   withFreshRequester,
 } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { isDenied, isStoppable, isStopped, type Run } from "../domain/run.ts";
+import { deniesAll, isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { applyBrakeToRuns } from "../engine/change-runs.ts";
 import type { Freezes } from "../engine/freezes.ts";
 import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
@@ -66,7 +66,7 @@ const STOP: Brake = {
   apply: stopRun,
   refusalTo: refusalToStop,
   maxAgeMs: CLICK_AGE_MS,
-  isWanted: (run) => !isDenied(run),
+  isWanted: (run) => !deniesAll(run),
 };
 const LIFT: Brake = {
   step: "lift",

@@ -299,7 +299,8 @@ test("a database that another process has locked is reported, and no stored byte
   const { printed } = await seenWhileLocked();
   // Only Linux shows which process holds a lock.
   const who = existsSync("/proc/locks") ? /process \d+/ : /another process/;
-  const todo = "If that is the bot in another container, all is well.*silent for two minutes.*restart it";
+  const todo =
+    "If that is the bot in another container, all is well.*silent for two minutes.*restart the bot";
   expect(printed).toMatch(new RegExp(`WRONG {2}Database .*is locked by ${who.source}.*\\n.*${todo}`));
 });
 

@@ -34,7 +34,8 @@ async function toldBy(env: World["env"]): Promise<string> {
 }
 
 /** Advice that ends the bot for good, whatever it has open. */
-const RESTART = /(?<!someone moved the database there: )restart (it|the bot)(?!, unless)/i;
+const RESTART =
+  /(?<!someone moved the database there: |save the database\. Otherwise, )restart (it|the bot)/i;
 
 /** The bot looks at most once a second. */
 async function unready(url: string): Promise<void> {
@@ -139,7 +140,9 @@ test("a process that answers no one is to be restarted only if it has the files 
     copyFileSync(database, `${database}.backup`);
     renameSync(`${database}.backup`, database);
   });
-  expect(told.match(/restart it, unless `ls -l \/proc\/PID\/fd` shows/g)).toHaveLength(2);
+  expect(
+    told.match(/First run `ls -l \/proc\/PID\/fd`.*do not stop the bot:.*Otherwise, restart the bot\./g),
+  ).toHaveLength(2);
   expect(told).not.toMatch(RESTART);
 });
 

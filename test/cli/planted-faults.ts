@@ -201,7 +201,7 @@ export const MACHINE: readonly Planted[] = [
     "another program has the port",
     async ({ server }) => ({ PORT: new URL(await server((_, response) => response.end("hi"))).port }),
     "Port",
-    /another program uses this port, or a bot that does not answer\n.*silent for two minutes.*restart it.*or set PORT to another number/,
+    /another program uses this port, or a bot that does not answer\n.*silent for two minutes.*restart the bot.*or set PORT to another number/,
   ],
   ["HOST is another machine's", () => ({ HOST: "192.0.2.1" }), "Port", /does not have that address/],
   [

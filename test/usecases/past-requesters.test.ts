@@ -111,7 +111,7 @@ test("when the only approver of a waiting request may turn out to have asked for
   expect(told).toContain(`nobody-can-approve to ${FRIEND.user}`);
 });
 
-test("a row of the audit that calls itself a start without an answer and is no entry is reported, and keeps no run from being watched, nor those whose start had no answer from being barred", async () => {
+test("a forged entry of an unconfirmed start is reported, does not keep a run from being watched, and does not lift the bar on a person whose own start had no answer", async () => {
   const { bench, spoil } = await withFile();
   await decided(bench);
   bench.agents.create = () => Promise.reject(failure("timeout", { applied: "maybe" }));

@@ -70,7 +70,7 @@ async function firstRuns(db: Database, runsOf: RunsOf, filter: ListFilter): Prom
     const runs: Run[] = [];
     const found = await visitRuns(db, runsOf, { ...filter, limit }, (run) => runs.push(run));
     if (runs.length >= filter.limit || found < limit) return runs.slice(0, filter.limit);
-    // Rows that cannot be read must not hide the runs after them. Twice as many, because more such rows may follow.
+    // Unreadable rows must not hide the runs after them. The limit grows by twice their number, because more may follow.
     limit = filter.limit + 2 * (found - runs.length);
   }
 }

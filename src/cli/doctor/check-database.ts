@@ -1,7 +1,7 @@
 // Checks whether the database is usable, and what a start would do to it. Only reads: it creates no file, migrates no schema and writes
 // no entry.
 
-import { existsSync, statfsSync, type Stats, statSync } from "node:fs";
+import { existsSync, realpathSync, statfsSync, type Stats, statSync } from "node:fs";
 import { auditKeyFile, auditKeyOf, readAuditKey } from "../../adapters/store/audit-key.ts";
 import {
   type DatabaseState,
@@ -50,12 +50,12 @@ const LOST =
   "If a bot that used it still runs, do not stop it. Put the database or a backup back, or correct DATABASE_URL; until then, a start is refused. If you want an empty database, move the key file to another folder.";
 const SAVE_FIRST =
   "Do not stop the bot: as long as it runs, the system keeps the file. docs/operate.md says under CountersignStoreFailing how to put it back.";
-/** The doctor's DATABASE_URL need not be that of the bot. A moved log must have come along: it has the newest entries. */
+/** The doctor's DATABASE_URL need not be that of the bot. The write-ahead log must have moved too, because it has the newest entries. */
 const ifMoved = (path: string): string =>
   `If \`ls -l /proc/PID/fd\` shows that the bot has ${path} and ${path}-wal open, and neither as deleted, someone moved the database there: restart the bot with this DATABASE_URL.`;
 const RESTART =
   "Restart the bot with the DATABASE_URL that it has: its database is in place, and a start makes the lock file again.";
-const IF_LOCKED = `If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, look at its log, and set HOST and PORT as it has them. If they are the same and the log has been silent for two minutes (in a start after an upgrade, for half an hour), ${STUCK} If it is no bot, stop that process.`;
+const IF_LOCKED = `If that is the bot in another container, all is well: in an upgrade, stop it before the new version starts. If the bot runs here, look at its log, and run the doctor with the bot's HOST and PORT. If the doctor has them already and the log has been silent for two minutes (half an hour at the first start after an upgrade), ${STUCK} If that process is not the bot, stop it.`;
 const OWN_FOLDER = "Set DATABASE_URL to a file in a folder that this user may write to.";
 const NOTHING_YET = "Countersign has written nothing to it yet";
 const AS_THE_BOT = "Run the doctor as the bot's user.";
@@ -108,7 +108,11 @@ function lostFinding(path: string, { url, troubles }: RunningBot): Finding | nul
   const reports = (words: string): boolean => troubles.some((each) => each.includes(words));
   if (reports(FILE_GONE)) {
     const says = `the bot at ${url} reports that its database file was deleted or replaced`;
-    return bad(DATABASE, says, existsSync(path) ? `${SAVE_FIRST} ${ifMoved(path)}` : SAVE_FIRST);
+    return bad(
+      DATABASE,
+      says,
+      existsSync(path) ? `${SAVE_FIRST} ${ifMoved(realpathSync(path))}` : SAVE_FIRST,
+    );
   }
   if (!reports(LOCK_GONE)) return null;
   const says = `the bot at ${url} records nothing, because its lock file was deleted or replaced`;

@@ -20,7 +20,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const TAKEN = "another program uses this port, or a bot that does not answer";
 /** A stuck bot can be the only one that keeps a database whose files were deleted (Linux). */
 export const STUCK =
-  "the bot is stuck: restart it, unless `ls -l /proc/PID/fd` shows a file of its database as deleted, or at another path. Then do not stop it: docs/operate.md says under CountersignStoreFailing how to save the database.";
+  "the bot is stuck. First run `ls -l /proc/PID/fd`. If it shows a file of the bot's database as deleted, or at another path than `realpath` of the file in DATABASE_URL, do not stop the bot: docs/operate.md says under CountersignStoreFailing how to save the database. Otherwise, restart the bot.";
 const OTHER_PROGRAM = "If it is another program, stop that one, or set PORT to another number.";
 const OTHER_PORT = `If that is the bot, look at its log. If the log has been silent for two minutes, ${STUCK} ${OTHER_PROGRAM}`;
 const HOLDS_DATABASE = `If that is the bot, do not stop it: it may have the only copy of its database. ${OTHER_PROGRAM}`;

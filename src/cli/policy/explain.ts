@@ -34,7 +34,7 @@ export async function explain(what: string, file: string | undefined, env: Envir
   if (existsSync(what)) return withPolicy(what, (policy) => success(explainPolicy(policy)));
   const given = file === undefined ? readGiven(env, "POLICY_FILE") : { value: file };
   if ("wrong" in given)
-    return failure(`${given.variable} ${given.wrong}. Mend it, or name the policy file after the run.`);
+    return failure(`${given.variable} ${given.wrong}. Correct it, or name the policy file after the run.`);
   if (given.value === null) return explainRunById(what, BUILT_IN, env);
   return withPolicy(given.value, (policy) => explainRunById(what, policy, env));
 }

@@ -4,7 +4,7 @@ import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { KeptEntry } from "../../../audit/entry.ts";
 import type { Freeze } from "../../../domain/freeze.ts";
 import { UNKNOWN_PERSON } from "../../../domain/ids.ts";
-import { isDenied, isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
+import { deniesAll, isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { RUN_LIFT, RUN_STOP } from "../names.ts";
 import { partWithId, withId } from "./message-id.ts";
@@ -28,7 +28,7 @@ const MAX_FREEZES = 3;
 
 /** The Stop button, which asks for confirmation. Null if there is nothing to stop. */
 export function stopButton(run: Run): object | null {
-  if (!isStoppable(run) || isDenied(run)) return null;
+  if (!isStoppable(run) || deniesAll(run)) return null;
   return {
     type: "button",
     action_id: RUN_STOP,
@@ -58,7 +58,7 @@ export function stopActions(run: Run): Block[] {
 export function stoppedLine(run: Run): RichTextSection[] {
   const { stop } = run;
   if (stop === undefined || !isStopped(run)) return [];
-  const denied = isDenied(run) ? "everything it asks for is denied" : "nothing it asks for is approved";
+  const denied = deniesAll(run) ? "everything it asks for is denied" : "nothing it asks for is approved";
   const meaning = isStoppable(run) ? `: ${denied}.` : ".";
   return [line(span("🛑 Stopped", { bold: true }), span(" by "), person(stop.by), span(meaning))];
 }
@@ -92,11 +92,11 @@ export function stopMessage(run: Run, stop: Stop, drawing: StopDrawing): Message
       ],
     });
   return withId("thread:stopped", {
-    text: `🛑 Run stopped: ${isDenied(run) ? "everything it asks for is denied" : "nothing it asks for is approved"}`,
+    text: `🛑 Run stopped: ${deniesAll(run) ? "everything it asks for is denied" : "nothing it asks for is approved"}`,
     blocks: [
       rich(
         stopLine(stop),
-        ...(isRunning ? [line(span(isDenied(run) ? MEANING : MEANING_OF_EARLIER))] : []),
+        ...(isRunning ? [line(span(deniesAll(run) ? MEANING : MEANING_OF_EARLIER))] : []),
         ...denied,
       ),
       ...(isRunning ? [liftActions(run)] : []),

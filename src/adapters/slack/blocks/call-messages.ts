@@ -72,7 +72,7 @@ function timeLeft({ says }: Call, approval: Approval): readonly RichTextElement[
   if (says === "over") return [];
   const deadline = says === "stage" ? null : deadlineOf(approval);
   const asked = says === "last" && deadline !== null ? [] : [span(" · asked "), ago(approval.since)];
-  return [...asked, ...(deadline === null ? [] : [span(" · ends "), ago(deadline)])];
+  return [...asked, ...(deadline === null ? [] : [span(" · deadline "), ago(deadline)])];
 }
 
 function calledLine(who: Called | null) {

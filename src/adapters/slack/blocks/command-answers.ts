@@ -90,7 +90,7 @@ const DESCRIPTION_CHARS = 200;
 
 export type ListWords = { readonly title: string; readonly none: string };
 
-/** `more`: whether there are older runs that are not listed. No one counts them. `from`: how many newer runs are left out. */
+/** `more`: whether there are older runs that are not listed; how many is unknown. `from`: how many newer runs are left out. */
 export function runList(
   { title, none }: ListWords,
   runs: readonly Linked[],
@@ -107,7 +107,7 @@ export function runList(
 
 export const MORE_RUNS = "There are more; these are the newest.";
 
-/** `next`: the place of the first run that is not listed. A page may have fewer runs than others, so only its list knows it. */
+/** `next`: the place of the first run that is not listed. Pages differ in length, so it does not follow from the number of the page. */
 function runsPager(from: number, next: number, isCut: boolean): Block[] {
   if (from === 0 && !isCut) return [];
   const place = `Runs ${count(from + 1)} to ${count(next)}, counted from the newest.`;

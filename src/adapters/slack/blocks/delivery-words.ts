@@ -1,6 +1,7 @@
 // What a card says about the delivery of its decision to the service, in addition to its title.
 
 import { answeredBefore, type ClosedCause, type Decision, type Delivery } from "../../../domain/approval.ts";
+import { isKnownToService } from "../../../domain/end-run.ts";
 import { isWatched, type Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 
@@ -34,16 +35,16 @@ export function deliveryWords(delivery: Delivery, decision: Decision, run: Run):
       return refusedWords(delivery, run);
     case "elsewhere":
       return delivery.stillListed === true
-        ? `The service said that this request was already decided${answerAfter(delivery.words, 500)} But it still lists it as pending, so it is not clear which is true. Nothing more is sent. ${LOOK_UP}`
+        ? `The service said that this request was already decided${answerAfter(delivery.words, 500)} But the service still lists the request as pending, so it is not clear which is true. Nothing more is sent. ${LOOK_UP}`
         : `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}`;
     case "unconfirmed":
-      return unconfirmedWords(delivery, decision);
+      return unconfirmedWords(delivery, decision, run);
   }
 }
 
-const LOOK_UP = "Look it up in the agent service, and decide it there.";
+const LOOK_UP = "Look the request up in the agent service, and decide it there.";
 /** The end of a sentence, and what to do. */
-const LISTED = `the service lists it as pending. Nothing more is sent. ${LOOK_UP}`;
+const LISTED = `the service lists the request as pending. Nothing more is sent. ${LOOK_UP}`;
 
 const SENT_AGAIN = "The same decision is being sent again.";
 
@@ -77,6 +78,7 @@ const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? 
 function unconfirmedWords(
   { cause, answered, failedWith, stillListed }: Extract<Delivery, { type: "unconfirmed" }>,
   decision: Decision,
+  run: Run,
 ): string {
   const what = verdictNoun(decision);
   const sent =
@@ -95,9 +97,9 @@ function unconfirmedWords(
     case "tampered":
       return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. ${LOOK_UP}`;
     case "run-missing":
-      // Once the run is watched again, we know whether the service lists the request.
+      // Once the run is watched again, we know whether the service lists the request. It may forget the run again.
       if (stillListed === true) return `${sent} Now ${LISTED}`;
-      if (stillListed === false) return `${sent} Look it up in the agent service.`;
+      if (stillListed === false && isKnownToService(run)) return `${sent} Look it up in the agent service.`;
       return `${sent} The service no longer knows the run, so it can't be looked up there. Check directly whether the action was carried out.`;
     case "no-longer-authorised":
       return `${sent} Someone who gave it is no longer allowed to decide, so nothing more is sent. ${LOOK_UP}`;

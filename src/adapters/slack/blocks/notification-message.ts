@@ -79,7 +79,7 @@ function disputeWords(entry: NotificationFacts["entry"]["entry"], reach: Reach) 
     return {
       says: "someone else took their approval back",
       stays: "The approval does not come back by itself.",
-      todo: "Ask them whether the request should still be approved, and end",
+      todo: "Ask this person whether the request should still be approved, and end",
     };
   const denies = entry.verdict === "deny";
   const says = `someone else gave this ${denies ? "denial" : "approval"} in their name`;
@@ -100,10 +100,10 @@ function disputeWords(entry: NotificationFacts["entry"]["entry"], reach: Reach) 
   };
 }
 
-/** Nothing follows from a denial that could be stopped. */
+/** A denial has no consequences that anyone could stop. */
 const DENIED = {
   stays: "Nothing is taken back.",
-  todo: "Ask them whether the request should have been approved. If so, and its card has no buttons, it must be asked for again. End",
+  todo: "Ask this person whether the request should have been approved. If so, and its card has no buttons, the agent must ask again. End",
 };
 
 function dispute(

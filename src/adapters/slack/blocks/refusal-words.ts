@@ -140,7 +140,7 @@ export function whoDecides(
     ];
   });
   const [listed] = lists;
-  if (listed === undefined) return "Any other full member in the run's channel can: ask one of them.";
+  if (listed === undefined) return "Ask another full member of the run's channel.";
   if (lists.some(({ length }) => length === 0))
     return "The rule lists no one else: ask the people who operate Countersign.";
   if (lists.length === 1) return `Ask one of these people: ${namedIn(listed, MAX_NAMED)}.`;

@@ -3,7 +3,7 @@
 
 import type { RichTextSection } from "@slack/types";
 import { deniedByStop, type DenialFate, namedByStop } from "../../../domain/brake.ts";
-import { cardOf, isDenied, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
+import { cardOf, deniesAll, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/headline.ts";
 import { COMMAND } from "./receipts.ts";
 import type { Deployment } from "./deployment.ts";
@@ -25,7 +25,7 @@ export function deniedLines(run: Run, { deployment, links }: StopDrawing): RichT
 function countedWords(run: Run): string[] {
   const { denied, refused } = deniedByStop(run);
   if (denied + refused === 0) {
-    if (isStopped(run) && !isDenied(run)) return [];
+    if (isStopped(run) && !deniesAll(run)) return [];
     // The message may be older than the newest denial, because Slack takes few updates. So it does not say that there is none yet.
     return [
       isStopped(run) && isStoppable(run)

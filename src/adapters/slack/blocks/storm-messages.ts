@@ -86,9 +86,9 @@ function lineOf(run: Run, approval: Approval): Block[] {
   const deadline = deadlineOf(approval);
   const said = line(
     ...askedWithMarks(headline(request, ACTION_CHARS).text, ACTION_CHARS, approvalMarks(run, approval)),
-    span(" · "),
+    span(" · asked "),
     moment(approval.since),
-    ...(deadline === null ? [] : [span(" · until "), moment(deadline)]),
+    ...(deadline === null ? [] : [span(" · deadline "), moment(deadline)]),
     ...progress,
   );
   return [

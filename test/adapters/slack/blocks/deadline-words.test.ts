@@ -1,4 +1,4 @@
-// What cards, reminders, digests and forms say of the time to decide.
+// What cards, reminders, listings and forms say of the time to decide.
 
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
@@ -96,7 +96,7 @@ describe("a request that some but not all have approved", () => {
   });
   const one = approvedBy(CLEO);
 
-  test("is not said to be undecided by everyone once its time is up", () => {
+  test("is said not to be decided in time, not to be decided by no one", () => {
     const over = expired(one);
     if (over === undefined) throw new Error("no approval");
     expect(over.state).toMatchObject({ decision: { reason: "Denied by policy: not decided within 1 h." } });
@@ -144,23 +144,23 @@ describe("people who decide see the deadline", () => {
     );
   });
 
-  test("on each line of a digest, which is drawn again when the deadline moves", () => {
+  test("on each line of a listing, which is drawn again when the deadline moves", () => {
     const many = Array.from({ length: 9 }, (_, nth) => ({ ...approval, id: ApprovalId(`apr_${nth}`) }));
     const listed = applyListing(withApprovals(run, ...many));
     const [first = approval, ...others] = listed.approvals;
     const slot = listingSlot(1);
     expect(
-      printedMessage(messageIn(listed, slot)).match(/ · until \{2026-11-20 13:00:00 UTC\}/g),
+      printedMessage(messageIn(listed, slot)).match(/ · deadline \{2026-11-20 13:00:00 UTC\}/g),
     ).toHaveLength(9);
     const later = { ...listed, approvals: [extended(first), ...others] };
-    expect(printedMessage(messageIn(later, slot))).toContain(" · until {2026-11-20 14:00:00 UTC}");
+    expect(printedMessage(messageIn(later, slot))).toContain(" · deadline {2026-11-20 14:00:00 UTC}");
     expect(renderKey(later, slot)).not.toBe(renderKey(listed, slot));
   });
 
   test.for(["waits", "last"] as const)("in the heading of the reminder %j, also once it moves", (says) => {
     const [before, after] = [called(approval, says), called(extended(approval), says)];
-    expect(before.text).toContain(" · ends {2026-11-20 13:00 UTC}");
-    expect(after.text).toContain(" · ends {2026-11-20 14:00 UTC}");
+    expect(before.text).toContain(" · deadline {2026-11-20 13:00 UTC}");
+    expect(after.text).toContain(" · deadline {2026-11-20 14:00 UTC}");
     expect(after.key).not.toBe(before.key);
   });
 });

@@ -59,7 +59,7 @@ describe("a decision", () => {
     const known = [true, false].map((stillListed) => ({ ...missing, stillListed }));
     const [listed = "", absent = ""] = known.map((delivery) => decided(delivery));
     expect(decided(missing)).toContain("no longer knows the run");
-    expect(listed).toContain("Now the service lists it as pending. Nothing more is sent.");
+    expect(listed).toContain("Now the service lists the request as pending. Nothing more is sent.");
     expect(absent).toContain("took effect. Look it up in the agent service.");
     expect(listed + absent).not.toContain("no longer knows the run");
     const keys = [missing, ...known].map((delivery) => {
@@ -67,6 +67,21 @@ describe("a decision", () => {
       return renderKey(withApprovals(run, approval), cardSlot(approval.id));
     });
     expect(new Set(keys).size).toBe(3);
+  });
+
+  test("that the service could not confirm without the run does not send people there once it has forgotten the run again", () => {
+    const absent = { type: "unconfirmed", at: NOON, cause: "run-missing", stillListed: false } as const;
+    const again: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
+    expect(decided(absent, again)).toContain("no longer knows the run");
+    expect(decided(absent, again)).not.toContain("Look it up");
+    const approval = {
+      ...anApproval(),
+      state: { type: "decided", decision: DENIED, delivery: absent },
+    } as const;
+    const [known, forgotten] = [run, again].map((each) =>
+      renderKey(withApprovals(each, approval), cardSlot(approval.id)),
+    );
+    expect(forgotten).not.toBe(known);
   });
 
   test("that the service calls too late is told to its person in the service's name, because the card may say later that this is unclear", () => {
@@ -182,7 +197,7 @@ describe("a decision that the service did not confirm", () => {
     { type: "unconfirmed", cause: "refused-after-lost-answer" } as const,
   ])("is said to wait at the service if the service lists its request: %o", (delivery) => {
     const shown = decided({ ...delivery, ...listed });
-    expect(shown).toContain("lists it as pending");
+    expect(shown).toMatch(/lists (?:it|the request) as pending/);
     expect(shown).toContain("decide it there");
     expect(shown).not.toContain("no longer lists");
     for (const stillListed of [false, null]) {

@@ -36,7 +36,7 @@ describe("the alarm about a disputed decision", () => {
   });
 
   test("of a denial says to find out whether the request should have been approved, and never to deny it", () => {
-    expect(alarm("deny", "maybe")).toContain("Ask them whether the request should have been approved");
+    expect(alarm("deny", "maybe")).toContain("Ask this person whether the request should have been approved");
     for (const reach of ["never", "maybe"] as const) {
       expect(alarm("deny", reach)).not.toMatch(/deny it|stop whatever/);
       expect(alarm("deny", reach)).toContain("End this person's Slack sessions. Then close the dispute");
