@@ -29,6 +29,8 @@ export class SimulatedService {
   readonly items = new Map<ApprovalId, Item>();
   /** Decisions that took effect here, in order. */
   readonly applied: { readonly item: Item; readonly decision: Decision }[] = [];
+  /** When an id was last given to another request. */
+  readonly #reusedAt = new Map<ApprovalId, number>();
   #status = "queued";
   #output: string | null = null;
   #past: { readonly at: number; readonly said: Said }[] = [];
@@ -49,6 +51,7 @@ export class SimulatedService {
     if (this.ended) return;
     const before = this.items.get(id);
     if (before?.resolved === true && JSON.stringify(before.content) === JSON.stringify(content)) return;
+    if (this.isUsed(id)) this.#reusedAt.set(id, now);
     this.items.set(id, { content, listed: true, resolved: false, reused: this.isUsed(id) });
     this.#status = "awaiting_approval";
     this.note(now);
@@ -58,6 +61,15 @@ export class SimulatedService {
   isUsed(id: ApprovalId): boolean {
     const item = this.items.get(id);
     return item !== undefined && (item.resolved || item.reused);
+  }
+
+  /**
+   * A look that a replica answers, but not one from before the id was given to another request. A decision that leaves again after that
+   * look would count for the other request, because the interface lets no POST say which request it means.
+   */
+  lookBefore(id: ApprovalId, how: Answer, now: number, lagMs: number): Look {
+    const since = now - (this.#reusedAt.get(id) ?? Number.NEGATIVE_INFINITY);
+    return this.answer(how === "stale" && since < lagMs ? "fresh" : how, now, lagMs);
   }
 
   /** Hides a request from the list though nobody resolved it, or lists it again. */

@@ -97,7 +97,8 @@ export class SimulatedWorld {
     if (key === undefined || carried === undefined) return null;
     switch (carried.stage) {
       case "waiting":
-        if (carried.effect.type === "send-decision") this.#lookBefore(key, carried, fate);
+        if (carried.effect.type === "send-decision")
+          this.#lookBefore(key, carried, carried.effect.approval, fate);
         else this.#mark(key, carried);
         break;
       case "looked":
@@ -253,10 +254,11 @@ export class SimulatedWorld {
     }
   }
 
-  #lookBefore(key: string, carried: Carried, fate: Fate): void {
+  #lookBefore(key: string, carried: Carried, approval: ApprovalId, fate: Fate): void {
     const found = LOOK_BEFORE[fate];
     if (found !== "lost") {
-      this.fetchRun(found);
+      const look = this.service.lookBefore(this.#serviceId(approval), found, this.now, this.#options.lagMs);
+      if (isWatched(this.run)) this.takeIn(look);
       carried.stage = "looked";
       return;
     }
