@@ -179,7 +179,7 @@ test.each([
     const env = { DATABASE_URL: url, ...both };
     expect(await explain(runId(run) ?? "", undefined, env)).toEqual({
       well: false,
-      lines: [`POLICY_FILE_FILE ${wrong} Mend it, or name the policy file after the run.`],
+      lines: [`POLICY_FILE_FILE ${wrong} Correct it, or name the policy file after the run.`],
     });
     expect(await explain(runId(run) ?? "", path, env)).toMatchObject({ well: true });
   },
