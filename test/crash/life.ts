@@ -316,6 +316,8 @@ export const isCard = ({ broadcast }: Message): boolean => broadcast;
 
 /** Returns whether the life is over: the newest thread shows the end, its cards show their outcome, and its file is there. */
 function atRest(world: World, life: Life): boolean {
+  // A press of Start again is repeated until it is answered. If the bot dies once it has stored the second run, the first still asks.
+  if (life.askedAgain.size > 0 && buttonOf(world, life, "unknown_start_again") !== null) return false;
   const opening = openingsOf(world, life).at(-1);
   if (opening === undefined || !ENDED.includes(idOf(opening) ?? "")) return false;
   const replies = messagesOf(world, life).filter(({ thread }) => thread === opening.ts);
