@@ -72,7 +72,7 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
   new URL("node_modules/.cache/node-compile", import.meta.url),
 );
 
-/** Tests of code that starts nothing and keeps nothing. The files of a worker share its modules: to load them for each file costs more. */
+/** Tests that open no port or file and keep nothing. The files of a worker share its modules: to load them for each file costs more. */
 const SHARING = [
   "test/{audit,config,engine,notifications,usecases}/**/*.test.ts",
   "test/adapters/{agents,http,policy-file,slack}/**/*.test.ts",
