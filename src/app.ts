@@ -98,8 +98,8 @@ export async function startApp(
   };
   onBegin({ reload: () => reload(), stop });
   try {
-    const onReload = (ready: App["reload"]): void => void (reload = ready);
-    const url = await build(config, log, { closers, onReload, onRefused });
+    const setReload = (ready: App["reload"]): void => void (reload = ready);
+    const url = await build(config, log, { closers, setReload, onRefused });
     return { url, reload, stop };
   } catch (error) {
     await stop();
@@ -118,11 +118,11 @@ function mentionedApprovers({ approvers }: Config): Rule["mention"] {
 
 type Building = Pick<AppListeners, "onRefused"> & {
   readonly closers: Closers;
-  readonly onReload: (reload: App["reload"]) => void;
+  readonly setReload: (reload: App["reload"]) => void;
 };
 
 /** Resolves to the address that serves health and metrics. */
-async function build(config: Config, log: Log, { closers, onReload, onRefused }: Building): Promise<string> {
+async function build(config: Config, log: Log, { closers, setReload, onRefused }: Building): Promise<string> {
   const policy = await createPolicyHolder(config.policyFile, log, builtInFor(mentionedApprovers(config)));
   const current: Current = { app: null, health: null };
   const metrics = createMetrics({ version: programVersion(), node: process.versions.node, at: Date.now() });
@@ -156,8 +156,8 @@ async function build(config: Config, log: Log, { closers, onReload, onRefused }:
   };
   const bot = createBot(ports, { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT });
   const onPolicy = (ok: boolean, at: number): void => metrics.policyReload(ok, at);
-  const reloading = { config, policy, key, store, bot, clock, log, onPolicy, stamp: now };
-  const onFollowing = (): void => onReload(startReloading(reloading, closers));
+  const reloading = { config, policy, key, store, bot, clock, log, onPolicy, auditStamp };
+  const onFollowing = (): void => setReload(startReloading(reloading, closers));
   const runs = await startWork({ bot, app: services.slack.app(bot), current, metrics, onFollowing }, closers);
   logReady(log, { url, runs, config, policy, team: audit.team });
   return url;
@@ -171,7 +171,10 @@ type StartFacts = { readonly config: Config; readonly policy: PolicyHolder; read
  */
 async function recordStart({ config, policy, store }: StartFacts): Promise<void> {
   if (await policy.isOutdated()) await policy.reload();
-  await store.audit([programStartedEntry(program(config), now()), policyLoadedEntry(policy.loaded(), now())]);
+  await store.audit([
+    programStartedEntry(program(config), auditStamp()),
+    policyLoadedEntry(policy.loaded(), auditStamp()),
+  ]);
 }
 
 const fixedDeps = ({ keepFinishedMs, database }: Config) => ({
@@ -228,7 +231,7 @@ function startReloading(parts: Reloading, closers: Closers): App["reload"] {
   return () => reloading.reload();
 }
 
-const now = () => ({ now: Date.now(), digest });
+const auditStamp = () => ({ now: Date.now(), digest });
 
 type ContextParts = {
   readonly config: Config;

@@ -102,7 +102,7 @@ export type Bot = {
   onChangeByOtherReplica(listener: () => void): void;
   /** Returns whether this process holds the shard (domain/ids.ts). */
   holdsShard(shard: number): boolean;
-  /** Claims all unfinished runs and resolves to their number. Rejects if the store cannot be read. */
+  /** Claims all unfinished runs of this process's share and resolves to their number. Rejects if the store cannot be read. */
   start(): Promise<number>;
   /** Applies the current policy to pending approvals. Rejects if the store fails. */
   policyChanged(): Promise<void>;

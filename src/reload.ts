@@ -45,7 +45,7 @@ export type Reloading = {
   readonly log: EventLog;
   /** Called after each attempt to reload the policy, with its success and its time (ms since 1970). */
   readonly onPolicy: (ok: boolean, at: number) => void;
-  readonly stamp: () => Parameters<typeof policyLoadedEntry>[1];
+  readonly auditStamp: () => Parameters<typeof policyLoadedEntry>[1];
 };
 
 /** `reload` reads both files immediately. It logs faults, keeps the previous policy or key in force, and never rejects. */
@@ -81,8 +81,8 @@ export function createReloading(parts: Reloading): FileWatch & { reload(): Promi
   return { ...watch, reload };
 }
 
-async function reloadPolicy({ policy, store, bot, log, onPolicy, stamp }: Reloading): Promise<void> {
-  const changed = await policy.reload((loaded) => store.audit([policyLoadedEntry(loaded, stamp())]));
+async function reloadPolicy({ policy, store, bot, log, onPolicy, auditStamp }: Reloading): Promise<void> {
+  const changed = await policy.reload((loaded) => store.audit([policyLoadedEntry(loaded, auditStamp())]));
   const { at, outcome } = policy.lastReload();
   onPolicy(outcome === "in force", at);
   if (!changed) return;

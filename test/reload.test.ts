@@ -30,7 +30,7 @@ async function reloadingWith(audit: () => Promise<void>) {
     clock,
     log,
     onPolicy: () => undefined,
-    stamp: () => ({ now: clock.now(), digest: digestOf }),
+    auditStamp: () => ({ now: clock.now(), digest: digestOf }),
   });
   return { path, clock, policy, reloading };
 }

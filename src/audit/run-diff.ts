@@ -11,7 +11,7 @@ import type { ApprovalId } from "../domain/ids.ts";
 import { tooFewApprovers } from "../domain/applied-rule.ts";
 import { BUILT_IN_RULE } from "../domain/policy/policy.ts";
 import { askedText } from "../domain/same-request.ts";
-import { findApproval, isWatched, replaceApproval, type Run, type UndecidedEntries } from "../domain/run.ts";
+import { findApproval, isWatched, replaceApproval, type Run, type UncausedEntries } from "../domain/run.ts";
 import { auditOfFollowUp, withStageEntry } from "./follow-up-entries.ts";
 import {
   aboutDecision,
@@ -225,7 +225,7 @@ const TEXT_CHARS_PER_RUN = 1024 * 1024;
 type Limited = { readonly run: Run; readonly audit: readonly AuditEntry[] };
 
 /** Limits the entries that no person caused, such as reminders. Returns the entries to write, and the run with the new counts. */
-export function limitUndecidedEntries(
+export function limitUncausedEntries(
   before: Run,
   after: Run,
   entries: readonly AuditEntry[],
@@ -260,9 +260,9 @@ function isUntouched(before: Run, { what, outcome, approval }: AuditEntry): bool
   return what === "reopened" || (what === "closed" && findApproval(before, approval)?.votes.length === 0);
 }
 
-type Counted = { readonly count: UndecidedEntries; readonly entries: readonly AuditEntry[] };
+type Counted = { readonly count: UncausedEntries; readonly entries: readonly AuditEntry[] };
 
-function countEntry(run: Run, count: UndecidedEntries, entry: AuditEntry): Counted {
+function countEntry(run: Run, count: UncausedEntries, entry: AuditEntry): Counted {
   // Each kind is limited separately, so that the reminders of a request do not displace the entry about its end.
   const kind = `${entry.what} `;
   const key = kind + (entry.approval ?? "");
@@ -287,13 +287,13 @@ function countEntry(run: Run, count: UndecidedEntries, entry: AuditEntry): Count
 const isEndTold = (run: Run, { approval }: AuditEntry): boolean =>
   approval !== null && findApproval(run, approval)?.audited !== undefined;
 
-function summaryOf(run: Run, { since, omitted }: UndecidedEntries, at: number): AuditEntry[] {
+function summaryOf(run: Run, { since, omitted }: UncausedEntries, at: number): AuditEntry[] {
   if (omitted === 0) return [];
   const outcome = "only the first of each hour are told one by one";
   return [auditEntry(run, { at, what: "coalesced", outcome, times: omitted, since })];
 }
 
-function withCount(run: Run, count: UndecidedEntries | null): Run {
+function withCount(run: Run, count: UncausedEntries | null): Run {
   if (count === (run.untouched ?? null)) return run;
   const { untouched: _before, ...rest } = run;
   return count === null ? rest : { ...rest, untouched: count };

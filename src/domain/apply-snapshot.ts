@@ -126,13 +126,13 @@ function reopenAsListed(
   return { ...reopen(approval, request, ctx.nonce(), past), since, waitsSince };
 }
 
-type Look = { readonly sighting: ReadableSighting; readonly ctx: Context };
+type Fetched = { readonly sighting: ReadableSighting; readonly ctx: Context };
 
 function applyToDecided(
   approval: Approval,
   decision: Decision,
   delivery: Delivery,
-  fetched: Look,
+  fetched: Fetched,
 ): SightingResult {
   const to = (next: Delivery): SightingResult => withoutNotice(withDelivery(approval, decision, next));
   switch (delivery.type) {
@@ -162,7 +162,11 @@ function applyToDecided(
 }
 
 /** Voids a decision that was surely not applied, if the approval is gone or its request has changed. */
-function applyToUnapplied(approval: Approval, decision: Decision, { sighting, ctx }: Look): SightingResult {
+function applyToUnapplied(
+  approval: Approval,
+  decision: Decision,
+  { sighting, ctx }: Fetched,
+): SightingResult {
   const says = (cause: VoidCause): DecisionNotice => ({
     type: "decision-void",
     approval: approval.id,
@@ -183,7 +187,7 @@ function applyToLost(
   approval: Approval,
   decision: Decision,
   delivery: Extract<Delivery, { type: "unsure" | "retry" }>,
-  { sighting, ctx }: Look,
+  { sighting, ctx }: Fetched,
 ): SightingResult {
   const final = (cause: "no-longer-listed" | "request-changed"): SightingResult => ({
     approval: withDelivery(approval, decision, unconfirmed(delivery, cause, ctx.monotonic)),
@@ -210,7 +214,7 @@ function applyToRefused(
   approval: Approval,
   decision: Decision,
   delivery: Extract<Delivery, { type: "refused" }>,
-  { sighting, ctx }: Look,
+  { sighting, ctx }: Fetched,
 ): SightingResult {
   if (sighting.askedAt < delivery.at) return withoutNotice(approval);
   if (sighting.type === "absent") {

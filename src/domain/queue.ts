@@ -128,7 +128,7 @@ function itemOf(
   };
 }
 
-/** Where a request stands in the queue. The place stays where it is when the request changes or leaves the queue. */
+/** Where a request stands in the queue. A place stays valid after its request changes or leaves the queue. */
 export type QueuePlace = readonly [rank: number, waitsSince: number, approval: string, run: string];
 
 export const placeOf = ({ run, approval, marks }: QueueItem): QueuePlace => [

@@ -62,7 +62,7 @@ export type Run = {
    */
   readonly mayHaveAsked?: readonly UserId[];
   /** The entries that no person caused recently. Absent if there were none. */
-  readonly untouched?: UndecidedEntries;
+  readonly untouched?: UncausedEntries;
   /** The newest audit entry about this run. Absent until there is one. */
   readonly audited?: AuditMark;
 };
@@ -99,7 +99,7 @@ export type Stop = {
 };
 
 /** Counts the audit entries that no person caused since `since` (ms), to cap them. */
-export type UndecidedEntries = {
+export type UncausedEntries = {
   readonly since: number;
   /** The number of entries written, by kind and approval. */
   readonly told: { readonly [kindAndApproval: string]: number };
@@ -210,7 +210,7 @@ export function mayHaveAsked({ requester, mayHaveAsked: others = [] }: Run, user
 }
 
 /** Records that this person may have asked for the run, so the approvers are counted again. Returns the same run if that is known. */
-export function addAsker(run: Run, user: UserId): Run {
+export function addPossibleRequester(run: Run, user: UserId): Run {
   if (mayHaveAsked(run, user)) return run;
   const approvals = run.approvals.map((approval) => ({ ...approval, approverCount: null }));
   return { ...run, mayHaveAsked: [...(run.mayHaveAsked ?? []), user], approvals };

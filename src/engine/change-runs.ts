@@ -7,7 +7,7 @@ import { applyBrake } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import { supersede } from "../domain/end-run.ts";
 import { type RunId, type RunKey, shardOf, type UserId } from "../domain/ids.ts";
-import { addAsker, isWatched, type Run } from "../domain/run.ts";
+import { addPossibleRequester, isWatched, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import { ROW_UNREADABLE, type RunStore, type SideWrites } from "../ports/store.ts";
 
@@ -59,7 +59,7 @@ export async function releaseRunId(
   if (key === null) return true;
   const release = (earlier: Run): Run => {
     const released = supersede(earlier, context());
-    return isWatched(released) ? addAsker(released, requester) : released;
+    return isWatched(released) ? addPossibleRequester(released, requester) : released;
   };
   const run = await change(key, release, { mustHold: false });
   return run !== null && !isWatched(run);

@@ -32,8 +32,8 @@ export type SendPermit = {
 /** `withheld`: the decision is not sent now, and no byte of it has been sent. */
 export type SendCheck = SendPermit | { readonly withheld: Outcome };
 
-/** For effects that send no decision, and so need no check, and for decisions that must be checked again. */
-export const SENDS_NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
+/** Permits no decision: for effects that send none, and if the check must be repeated. */
+export const PERMITS_NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
 
 /** Rejects if the store fails. */
 export async function checkBeforeSending(
@@ -44,12 +44,12 @@ export async function checkBeforeSending(
 ): Promise<SendCheck> {
   const withheldFirst = withholdForTampering(deps, run, effect);
   if (withheldFirst !== null) return { withheld: withheldFirst };
-  // After a long pause, the proof may take longer than what Slack says about people stays fresh. The second one is short.
+  // The proof can take longer than Slack's answers stay fresh, so it runs once before the look-ups; the second run is short.
   if (sendsApproval(run, effect)) await disproofOf(deps, run, effect);
   const first = await refreshRun(deps, run, handle);
-  // A poll that began later and ended earlier makes this look outdated, too. Then a second look helps, but not if the clock is behind.
+  // If a poll began later and ended earlier, this fetch is outdated. A second fetch then helps, unless the clock is behind.
   const refreshed = first === "outdated" ? await refreshRun(deps, run, handle) : first;
-  if (refreshed === "not-stored") return SENDS_NO_DECISION;
+  if (refreshed === "not-stored") return PERMITS_NO_DECISION;
   if (refreshed === "outdated") {
     // A denial can only stop an agent, so it does not wait for the comparison.
     if (sendsApproval(run, effect)) return { withheld: OUTDATED };
@@ -60,12 +60,12 @@ export async function checkBeforeSending(
   ]);
   const newest = await newestRun(run.key, handle);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
-  if (newest === null || approval === null) return SENDS_NO_DECISION;
+  if (newest === null || approval === null) return PERMITS_NO_DECISION;
   // Another replica may have sent and settled the decision in the meantime.
-  if (!isDue(newest, effect, deps.clock)) return SENDS_NO_DECISION;
+  if (!isDue(newest, effect, deps.clock)) return PERMITS_NO_DECISION;
   const finding = await disproofOf(deps, newest, effect);
   if (finding !== null) {
-    if (await hasChanged(deps, newest)) return SENDS_NO_DECISION;
+    if (await hasChanged(deps, newest)) return PERMITS_NO_DECISION;
     deps.integrity.found(finding);
     return { withheld: { type: "unproven", why: finding.words } };
   }

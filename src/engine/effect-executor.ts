@@ -13,7 +13,7 @@ import {
   checkBeforeSending,
   decisionFingerprint,
   isDue,
-  SENDS_NO_DECISION,
+  PERMITS_NO_DECISION,
   sendsApproval,
   type SendPermit,
 } from "./check-before-sending.ts";
@@ -123,7 +123,7 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     const check =
       effect.type === "send-decision"
         ? await checkBeforeSending(deps, run, effect, handle)
-        : SENDS_NO_DECISION;
+        : PERMITS_NO_DECISION;
     // The lease may be extended soon. Until then the effect is not marked: it would not be performed, and reconciling would start it again
     // at once, in a loop.
     if (!deps.holdsLease()) return AFTER_FAILURE_MS;

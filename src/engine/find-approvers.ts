@@ -143,7 +143,7 @@ export async function findPeople(
     throw error;
   });
   const isNoOne = sure.users.length + sure.groups.length === 0;
-  // While Slack has not said which rule applies, all hold together, and may leave no one. Someone must hear of the request all the same.
+  // While Slack has not said which rule applies, all hold together, and may leave no one. Someone must still hear of the request.
   const { users, groups } =
     isNoOne && inDoubt.length > 0 ? together(await anyOf(inDoubt.map(calledUnder))) : sure;
   if (call.first !== undefined && users.includes(call.first))

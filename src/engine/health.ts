@@ -8,7 +8,7 @@ import type { Health, PartHealth, PartName, RunFigures, SlackHealth } from "../p
 import type { Store } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
-import type { ServiceBreaker } from "./service-breaker.ts";
+import { isDown, type ServiceBreaker } from "./service-breaker.ts";
 import type { ServiceKey } from "./service-answers.ts";
 import type { StoreFaults } from "./listened-store.ts";
 import { STUCK_AFTER_MS, type Watchdog } from "./watchdog.ts";
@@ -154,7 +154,7 @@ const KEY_REFUSED =
 
 function serviceFault({ breaker, clock }: Deps): string | null {
   const state = breaker.state();
-  if (state.type !== "away" && state.type !== "useless") return null;
+  if (!isDown(state)) return null;
   const code = state.code === undefined ? "" : ` (${state.code})`;
   return `the agent service has given no usable answer for ${inWords(clock.monotonic() - state.since)}${code}`;
 }

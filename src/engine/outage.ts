@@ -8,7 +8,7 @@ import type { Counters, EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { type Change, eachHeldRun } from "./change-runs.ts";
 import type { RunEngine } from "./run-engine.ts";
-import type { ServiceBreaker, ServiceState } from "./service-breaker.ts";
+import { isDown, type ServiceBreaker, type ServiceDown, type ServiceState } from "./service-breaker.ts";
 
 /** A notice is posted once the service has been down for this long (ms). */
 export const LONG_OUTAGE_MS = 60_000;
@@ -73,19 +73,16 @@ function createShardGains({ holdsShard }: Deps["engine"]): () => boolean {
   };
 }
 
-type Down = Extract<ServiceState, { type: "away" | "useless" }>;
-
 /** Null unless the service is down and has been for long. */
-function longOutage(state: ServiceState, clock: Clock): Down | null {
-  const isDown = state.type === "away" || state.type === "useless";
-  return isDown && clock.monotonic() - state.since >= LONG_OUTAGE_MS ? state : null;
+function longOutage(state: ServiceState, clock: Clock): ServiceDown | null {
+  return isDown(state) && clock.monotonic() - state.since >= LONG_OUTAGE_MS ? state : null;
 }
 
 /**
  * The newest run of each channel carries the notice. A channel with an open notice gets no second one. Resolves to false if a notice could
  * not be stored.
  */
-async function announceOutage(deps: Deps, away: Down): Promise<boolean> {
+async function announceOutage(deps: Deps, away: ServiceDown): Promise<boolean> {
   const { change, log } = deps;
   log.error(
     { since: new Date(away.at).toISOString(), code: away.code },

@@ -6,7 +6,7 @@
 //
 // Changes of one run happen one after the other. Its effects happen in parallel, so a slow POST blocks nothing.
 
-import { auditOfChange, limitUndecidedEntries, withMarks } from "../audit/run-diff.ts";
+import { auditOfChange, limitUncausedEntries, withMarks } from "../audit/run-diff.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { lapseClaims } from "../domain/handling.ts";
 import { applyListing } from "../domain/listing.ts";
@@ -229,7 +229,7 @@ async function saveChange<Value>(
     const braked = withdrawSurplusVotes(applyBrake(applied, ctx), ctx);
     // If the follow-up must wait, the plan wakes the run at once, and that makes up for the gap first.
     const next = applyListing(time.isCounted(ctx.monotonic) ? applyFollowUp(braked, ctx) : braked);
-    const limited = limitUndecidedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
+    const limited = limitUncausedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = limited;
     const audit = [...(sideWrites.audit ?? []), ...limited.audit];
     if (run === stored.run && audit.length === 0) return { run, value, saved: "unchanged" };

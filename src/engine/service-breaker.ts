@@ -57,6 +57,11 @@ export type ServiceState =
   /** The service answers, but the newest answers about most runs are unusable: about `runs` of them. */
   | ({ readonly type: "useless"; readonly runs: number } & Down);
 
+export type ServiceDown = Extract<ServiceState, { type: "away" | "useless" }>;
+
+export const isDown = (state: ServiceState): state is ServiceDown =>
+  state.type === "away" || state.type === "useless";
+
 export class CircuitOpenError extends Error {
   override readonly name = "CircuitOpenError";
 }
@@ -167,7 +172,7 @@ function createStateTracker(clock: Clock): StateTracker {
 type Began = Pick<Down, "at" | "since">;
 
 function unlessLimited(state: ServiceState, limited: Down | null, clock: Clock): ServiceState {
-  if (limited === null || state.type === "away" || state.type === "useless") return state;
+  if (limited === null || isDown(state)) return state;
   return clock.monotonic() - limited.since < LIMITED_MS ? state : { type: "away", ...limited };
 }
 

@@ -39,7 +39,7 @@ export type UseCaseDeps = {
   metrics: Counters;
 };
 
-/** Resolves to null for full members of this workspace who are in the channel. `maxAgeMs`: how old Slack's answers may be. */
+/** Resolves to null for full members of this workspace who see the channel. `maxAgeMs`: how old Slack's answers may be. */
 export async function refusalToUse(
   { people }: UseCaseDeps,
   by: Asker,

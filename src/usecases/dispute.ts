@@ -23,7 +23,7 @@ import { createNoteRefusal } from "./refusals.ts";
 export type Disputed = {
   /** True if the decision was disputed before. Nothing was written then. */
   readonly again: boolean;
-  /** Who is notified: so many admins, and the audit channel. If there is neither, the dispute is only in the log and the audit. */
+  /** How many admins are notified, and whether the audit channel is. If there is neither, the dispute is only in the log and the audit. */
   readonly notified: { readonly admins: number; readonly channel: boolean };
   /** When the decision was first disputed (ms since 1970). Null if this is no longer known. */
   readonly reportedAt: number | null;

@@ -52,7 +52,7 @@ async function peopleWhoseStartItMayBe(
 /** The rows that are read at once. */
 const BATCH = 500;
 
-/** Resolves to numbers. Proving an entry may take long after a change of the key, so older ones are left out before. */
+/** Resolves to entry numbers. Leaves older entries out first, because proving one can take long after a change of the key. */
 async function unconfirmedSince(
   store: Pick<UseCaseDeps["store"], "numbersAfter">,
   since: number,

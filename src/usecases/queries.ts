@@ -16,7 +16,7 @@ import { storeFaultWords } from "../engine/health.ts";
 import type { Integrity, IntegrityState } from "../engine/integrity.ts";
 import type { Poller } from "../engine/poller.ts";
 import type { KeyCheck, ServiceKey } from "../engine/service-answers.ts";
-import type { ServiceBreaker, ServiceState } from "../engine/service-breaker.ts";
+import { isDown, type ServiceBreaker, type ServiceState } from "../engine/service-breaker.ts";
 import type { UnreadableCounts, UnreadableRuns } from "../engine/unreadable-runs.ts";
 import { entriesOf } from "../notifications/announce-look-back.ts";
 import type { AgentService, Gateway, HealthReport } from "../ports.ts";
@@ -162,12 +162,11 @@ async function pingStore({ store, clock }: Pick<Deps, "store" | "clock">): Promi
 function withoutAddresses(answer: HealthAnswer): HealthAnswer {
   const { service, gateway, poller } = answer;
   const state = poller.service;
-  const isDown = state.type === "away" || state.type === "useless";
   return {
     ...answer,
     service: publicReport(service),
     gateway: publicReport(gateway),
-    poller: { ...poller, service: isDown ? { ...state, why: state.publicWhy } : state },
+    poller: { ...poller, service: isDown(state) ? { ...state, why: state.publicWhy } : state },
   };
 }
 

@@ -14,7 +14,7 @@ import { type Asker, isAmongAny, noteIfRefused, refusalToStart, type UseCaseDeps
 import { runEntry, storeRun } from "./store-run.ts";
 
 export type StartRun = {
-  /** `intention` identifies the command or form, so that its repetition starts no second run. The run is stored when this resolves. */
+  /** The run is stored when this resolves. */
   start(by: Asker, task: Task): Promise<Result<RunKey, CommandRefusal>>;
   /** Resolves to the saved tasks that this person may use in this channel. */
   offered(by: Asker): Promise<readonly OfferedTask[]>;
@@ -53,6 +53,7 @@ export function createStartRun(deps: UseCaseDeps): StartRun {
 
 type Task = {
   readonly input: string;
+  /** Identifies the command or form, so that its repetition starts no second run. */
   readonly intention: string;
   readonly answerUrl: string | null;
   /** The filled-in text of this saved task replaces `input`. */

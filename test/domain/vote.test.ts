@@ -15,7 +15,7 @@ import { expire, type Submission, undo } from "#src/domain/decide.ts";
 import { ApprovalId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
 import { withoutFields } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
-import { addAsker, findApproval, replaceApproval } from "#src/domain/run.ts";
+import { addPossibleRequester, findApproval, replaceApproval } from "#src/domain/run.ts";
 import { listedRun } from "../make/history.ts";
 import { these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
@@ -215,7 +215,7 @@ describe("too few people who can approve", () => {
 
   test("are counted again if someone turns out to have asked for the run, even while Slack is asked", () => {
     const before = { type: "counted", of, able: 2, grows: false } as const;
-    const barred = addAsker(applyApproverCount(run, ID, before, at()), APPROVER);
+    const barred = addPossibleRequester(applyApproverCount(run, ID, before, at()), APPROVER);
     expect(countAt(approvalOf(barred))).toBe(0);
     expect(applyApproverCount(barred, ID, before, at())).toBe(barred);
     const now = { ...before, of: countKeyOf(barred, approvalOf(barred)), able: 1 };

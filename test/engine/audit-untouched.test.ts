@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import { entryStory } from "#src/audit/narrative.ts";
 import { population } from "#src/audit/report-population.ts";
-import { limitUndecidedEntries, MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "#src/audit/run-diff.ts";
+import { limitUncausedEntries, MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "#src/audit/run-diff.ts";
 import { createBench } from "../make/bot.ts";
 import { aFlickering, flicker } from "../make/flicker.ts";
 import { aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";
@@ -124,7 +124,7 @@ test("a change that is not about them leaves the run as it is, though an hour ha
   const agent = aFlickering();
   for (let round = 0; round < 10; round += 1) agent.ask({ after: 1, id: "apr_1", chars: 0 });
   const run = agent.run();
-  const later = limitUndecidedEntries(run, run, [], NOON + 2 * HOUR_MS);
+  const later = limitUncausedEntries(run, run, [], NOON + 2 * HOUR_MS);
   expect(later).toEqual({ run, audit: [] });
   expect(later.run).toBe(run);
 });

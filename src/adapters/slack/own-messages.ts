@@ -42,7 +42,7 @@ export async function paced<T>(
   }
 }
 
-/** Posts a message with a mark. The mark is stored before this call, so that the message can be found if the answer is lost. */
+/** Posts a message with metadata that identifies it, so that the message can be found if the answer is lost. */
 export async function postMarked(
   call: Call,
   mark: Mark,

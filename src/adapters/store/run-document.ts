@@ -23,7 +23,7 @@ import type {
   Seen,
   Stop,
   Storm,
-  UndecidedEntries,
+  UncausedEntries,
   Watch,
 } from "../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../domain/snapshot.ts";
@@ -214,7 +214,7 @@ export const runDocument: Doc<Run> = record<Run>({
   ),
   mayHaveAsked: optional(list(user)),
   untouched: optional(
-    record<UndecidedEntries>({ since: number, told: byName(number), chars: number, omitted: number }),
+    record<UncausedEntries>({ since: number, told: byName(number), chars: number, omitted: number }),
   ),
   audited: optional(auditMark),
 });

@@ -2,6 +2,7 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import { isList } from "../../../domain/json.ts";
+import { isDown, type ServiceDown } from "../../../engine/service-breaker.ts";
 import type { HealthReport } from "../../../ports.ts";
 import type { PartHealth } from "../../../ports/monitoring.ts";
 import type { HealthAnswer } from "../../../usecases/queries.ts";
@@ -58,11 +59,10 @@ function isHealthy({
   parts,
   policy,
 }: HealthAnswer): boolean {
-  const isDown = poller.service.type === "away" || poller.service.type === "useless";
   const isSound = unreadable.runs === 0 && unreadable.unanswered === 0 && audit.code === null;
   const isFaulty = parts.some(({ fault }) => fault !== null) || policy !== "in force";
   const answers = service.ok && key === "accepted" && gateway.ok && store.ok;
-  return answers && !isDown && isSound && !isFaulty;
+  return answers && !isDown(poller.service) && isSound && !isFaulty;
 }
 
 function keyPart({ key, service }: HealthAnswer): Block {
@@ -217,8 +217,7 @@ function watchingPart(health: HealthAnswer, now: number): Block {
     rich(line(span(`${icon} Watching`, { bold: true }), span(runs), ...words));
   const stuck = parts.find(({ part, fault }) => part === "watching" && fault !== null)?.fault;
   if (stuck !== undefined && stuck !== null) return shown("❌", span(`. ${sentence(stuck)}`));
-  if (service.type === "away" || service.type === "useless")
-    return shown(isBack(key, service) ? "⚠️" : "❌", ...downWords(health, service, now));
+  if (isDown(service)) return shown(isBack(key, service) ? "⚠️" : "❌", ...downWords(health, service, now));
   switch (key) {
     case "accepted":
       return shown(
@@ -286,8 +285,6 @@ function waitingParts({ waiting, parts }: HealthAnswer): Block[] {
         ]),
   ];
 }
-
-type ServiceDown = Extract<HealthAnswer["poller"]["service"], { type: "away" | "useless" }>;
 
 const CHECK_KEY =
   "Check AGENT_API_KEY. Countersign loads a new key from the file that AGENT_API_KEY_FILE names; otherwise set the key and restart.";
