@@ -15,7 +15,7 @@ import {
 import type { Question } from "../domain/follow-up.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { findApproval, OPENING, type Run } from "../domain/run.ts";
+import { OPENING, type Run } from "../domain/run.ts";
 import {
   type Act,
   type ActContext,
@@ -27,7 +27,7 @@ import {
   type MayAct,
   openFollowUpForm,
 } from "./handle-request.ts";
-import { type Click, type ClickedCard, findCard, type OpenedForm } from "./open-form.ts";
+import { approvalOfButton, type Click, type ClickedCard, findCard, type OpenedForm } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The methods reject with PortError if the question or the answer could not be stored. */
@@ -104,14 +104,13 @@ async function openAnswer(deps: DecideDeps, click: Click): Promise<Result<Opened
 type ClickedQuestion = { readonly card: ClickedCard; readonly question: Nonce };
 
 async function findAsked(
-  { store }: Pick<DecideDeps, "store">,
+  deps: Pick<DecideDeps, "store" | "time">,
   click: Click,
 ): Promise<Result<ClickedQuestion, RefusedAttempt>> {
-  const button = click.nonce === null ? null : await store.byButton(click.nonce);
-  const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
-  const approval = run === null || button === null ? null : findApproval(run, button.approval);
-  if (run === null || approval === null || run.team !== click.team || run.channel !== click.channel)
+  const card = await approvalOfButton(deps, click.nonce);
+  if (card === null || card.run.team !== click.team || card.run.channel !== click.channel)
     return err({ refusal: { type: "unknown" }, run: null });
+  const { run, approval } = card;
   const slots = questionsOf(approval).map(({ id }) => ({ id, post: run.posts[questionSlot(id)] }));
   const clicked = slots.find(({ post }) => post?.type === "up" && post.ts === click.ts);
   if (clicked !== undefined)

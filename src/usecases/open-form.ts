@@ -220,16 +220,30 @@ function buttonsSlot({ posts }: Run, { id, listing }: Approval): Slot {
   return listing !== undefined && isFresh(posts[cardSlot(id)]) ? listingSlot(listing.page) : cardSlot(id);
 }
 
-export async function findCard(
+/**
+ * Resolves to what the button with this nonce is about, up to date for a judgement. Null if there is no such button. The caller checks where
+ * it was pressed.
+ */
+export async function approvalOfButton(
   { store, time }: Pick<DecideDeps, "store" | "time">,
-  click: Click,
-): Promise<Result<ClickedCard, RefusedAttempt>> {
+  nonce: Nonce | null,
+): Promise<ClickedCard | null> {
   await time.makeUp();
-  const button = click.nonce === null ? null : await store.byButton(click.nonce);
+  const button = nonce === null ? null : await store.byButton(nonce);
   const run = button === null ? null : ((await store.load(button.run))?.run ?? null);
   const approval = run === null || button === null ? null : findApproval(run, button.approval);
-  if (run === null || button === null || approval === null)
-    return err({ refusal: { type: "unknown" }, run: null });
+  return run === null || button === null || approval === null
+    ? null
+    : { run, approval, version: button.version };
+}
+
+export async function findCard(
+  deps: Pick<DecideDeps, "store" | "time">,
+  click: Click,
+): Promise<Result<ClickedCard, RefusedAttempt>> {
+  const card = await approvalOfButton(deps, click.nonce);
+  if (card === null) return err({ refusal: { type: "unknown" }, run: null });
+  const { run, approval } = card;
   const post = run.posts[buttonsSlot(run, approval)];
   const isSamePlace = run.team === click.team && run.channel === click.channel;
   if (isSamePlace && (post?.type === "sending" || post?.type === "unsure"))
@@ -237,5 +251,5 @@ export async function findCard(
   // The nonce is bound to its message. In another message, channel or team, it is not valid.
   if (!isSamePlace || post?.type !== "up" || post.ts !== click.ts)
     return err({ refusal: { type: "unknown" }, run: null });
-  return ok({ run, approval, version: button.version });
+  return ok(card);
 }

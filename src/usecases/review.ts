@@ -21,7 +21,7 @@ import { findApproval, isBraked, requestSlot, type Run } from "../domain/run.ts"
 import { needsFile, shownChars } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";
-import { type OpenedForm, openFormForCard } from "./open-form.ts";
+import { approvalOfButton, type OpenedForm, openFormForCard } from "./open-form.ts";
 import { type QueueDeps, readQueue, type WholeQueue } from "./read-queue.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 import { formOf } from "./submit-decision.ts";
@@ -111,11 +111,8 @@ async function findReviewed(
 ): Promise<Found | null> {
   const nonce = parsed<Nonce>(Nonce, value.split(".")[0]);
   if (nonce === null || value !== valueFor(deps, kind, by, nonce)) return null;
-  await deps.time.makeUp();
-  const button = await deps.store.byButton(nonce);
-  const run = button === null ? null : ((await deps.store.load(button.run))?.run ?? null);
-  const approval = run === null || button === null ? null : findApproval(run, button.approval);
-  return run === null || approval === null || run.team !== by.team ? null : { run, approval };
+  const found = await approvalOfButton(deps, nonce);
+  return found?.run.team === by.team ? found : null;
 }
 
 const UNKNOWN = { refusal: { type: "unknown" }, run: null } as const;
