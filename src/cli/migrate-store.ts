@@ -103,11 +103,14 @@ function alreadyWords({ database }: Where, url: string): string {
 
 function doneWords({ database, key }: Where, url: string, done: Moved, state: string): string {
   const { runs, audit, forms, notifications } = done;
-  const keySource = key === null ? `the content of ${auditKeyFile(database)}` : "the same key as here";
+  const keyFile = auditKeyFile(database);
+  const [keySource, leftKey] =
+    key === null ? [`the content of ${keyFile}`, `, but leave ${keyFile}`] : ["the same key as here", ""];
   return [
     `Moved to ${shown(url)}. Runs: ${runs}, forms: ${forms}, audit entries: ${audit}, notifications: ${notifications}.`,
     `The audit arrived intact. ${state}`,
     `${database} is unchanged. Do not start Countersign on it again: two installations would both act on the same runs.`,
     `Start Countersign with DATABASE_URL set to the new address, and AUDIT_KEY to ${keySource}.`,
+    `Replace the back-up job with pg_dump, and move ${database} out of its folder${leftKey}: otherwise the old job goes on to copy the old file, and reports success.`,
   ].join("\n");
 }

@@ -3,7 +3,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -21,6 +30,7 @@ import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { PATIENT } from "../make/patient.ts";
 import { type PostgresServer, startPostgres } from "../make/postgres.ts";
+import { runCommand } from "../make/run-command.ts";
 import { anApproval, anAuditEntry, aRun, CHANNEL, withApprovals } from "../make/run.ts";
 
 const COMMAND = fileURLToPath(new URL("../../src/cli/migrate-store.ts", import.meta.url));
@@ -155,6 +165,22 @@ test("cards and forms that are open during the move are decided afterwards, once
   } finally {
     await world.stop();
   }
+});
+
+test("a back-up of the old file fails once it is moved away as the command says, and the key that stays refuses a start", async () => {
+  await installation();
+  const { out } = await move();
+  expect(out).toMatch(
+    /Replace the back-up job with pg_dump, and move .*bot\.db .*leave .*bot\.db\.audit-key/,
+  );
+  mkdirSync(join(folder, "old"));
+  renameSync(file, join(folder, "old", "bot.db"));
+  const backup = await runCommand("backup", [join(folder, "copy.db")], {
+    env: { DATABASE_URL: `sqlite:${file}` },
+  });
+  expect(backup).toMatchObject({ code: 2, err: expect.stringContaining("there is no such file") as unknown });
+  expect(existsSync(join(folder, "copy.db"))).toBe(false);
+  await expect(openStore({ url: `sqlite:${file}`, owner: "test" })).rejects.toThrow("its audit key");
 });
 
 test("every stored state arrives unchanged", async () => {
