@@ -3,16 +3,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
@@ -26,6 +17,7 @@ import { startApp } from "#src/app.ts";
 import { type Diagnosis, diagnose } from "#src/cli/doctor/examine.ts";
 import { loadConfig } from "#src/load-config.ts";
 import { createLog } from "#src/log.ts";
+import { makeRefused } from "../make/certificates.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { SERVER_USER } from "../make/postgres.ts";
 import {
@@ -36,7 +28,6 @@ import {
   NOTES,
   type Plant,
   PROGRAM,
-  selfSigned,
   SERVICE,
   UNKNOWABLE,
 } from "./planted-faults.ts";
@@ -74,9 +65,8 @@ const here = (): Here => ({
     return join(folder, name);
   },
   server: async (listener) => `http://${await listening(createServer(listener))}`,
-  untrusted: async () => {
-    const { key, cert } = selfSigned(folder);
-    const tls = { key: readFileSync(key), cert: readFileSync(cert) };
+  refusedOverTls: async (certificate) => {
+    const tls = makeRefused(folder, certificate);
     return `https://${await listening(createSecureServer(tls, (_, response) => response.end("{}")))}`;
   },
   changedSlack: async (method, change) =>

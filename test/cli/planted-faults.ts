@@ -1,13 +1,12 @@
 // Faults of a set-up, each planted in a world of its own, and the doctor's finding for each. `doctor-faults.test.ts` runs them.
 
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import type { RequestListener } from "node:http";
-import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { World } from "#sandbox/world/world.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import type { RefusedCertificate } from "../make/certificates.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
 export type Here = {
@@ -18,8 +17,8 @@ export type Here = {
   readonly file: (name: string, content: string) => string;
   /** Starts a server, and returns its address. */
   readonly server: (listener: RequestListener) => Promise<string>;
-  /** The same over TLS, with a certificate that no known authority has signed. */
-  readonly untrusted: () => Promise<string>;
+  /** The same over TLS, with a certificate that is refused. */
+  readonly refusedOverTls: (certificate: RefusedCertificate) => Promise<string>;
   /** Starts a Slack that forwards everything to the world's Slack, and changes the answers to one method. */
   readonly changedSlack: (
     method: string,
@@ -265,9 +264,21 @@ export const SERVICE: readonly Planted[] = [
   ],
   [
     "the service's certificate is of a private authority",
-    async ({ untrusted }) => ({ AGENT_BASE_URL: await untrusted() }),
+    async ({ refusedOverTls }) => ({ AGENT_BASE_URL: await refusedOverTls("self-signed") }),
     "Agent service",
     /NODE_EXTRA_CA_CERTS/,
+  ],
+  [
+    "the service's certificate has expired, or the clock is ahead",
+    async ({ refusedOverTls }) => ({ AGENT_BASE_URL: await refusedOverTls("expired") }),
+    "Agent service",
+    /CERT_HAS_EXPIRED.*\n.*clock first/,
+  ],
+  [
+    "the service does not say whether it accepts the key, because the clock is behind",
+    async ({ refusedOverTls }) => ({ AGENT_BASE_URL: await refusedOverTls("early") }),
+    "Agent service key",
+    /CERT_NOT_YET_VALID.*\n.*clock first/,
   ],
   [
     "the service's host does not exist",
@@ -295,6 +306,18 @@ export const SERVICE: readonly Planted[] = [
     () => ({ AUDIT_SINK: "http://127.0.0.1:9/" }),
     "Audit sink",
     /ECONNREFUSED|refused/,
+  ],
+  [
+    "the certificate of the place of the audit's copy is of a private authority",
+    async ({ refusedOverTls }) => ({ AUDIT_SINK: await refusedOverTls("self-signed") }),
+    "Audit sink",
+    /NODE_EXTRA_CA_CERTS/,
+  ],
+  [
+    "the certificate of the place of the audit's copy has expired, or the clock is ahead",
+    async ({ refusedOverTls }) => ({ AUDIT_SINK: await refusedOverTls("expired") }),
+    "Audit sink",
+    /CERT_HAS_EXPIRED.*\n.*clock first/,
   ],
   ["the gateway is down", ({ world }) => world.gateway.stop(), "Token gateway", /refused the connection/],
 ];
@@ -360,14 +383,3 @@ export const UNKNOWABLE: readonly (readonly [fault: string, plant: Plant, shows:
     /Word for deny +is "veto"; the first denial shows/,
   ],
 ];
-
-/** Creates a self-signed certificate in this folder. */
-export function selfSigned(folder: string): { readonly key: string; readonly cert: string } {
-  const [key, cert] = [join(folder, "tls.key"), join(folder, "tls.pem")];
-  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  const named = ["-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
-  execFileSync("openssl", ["req", "-x509", ...kind, ...named, "-keyout", key, "-out", cert], {
-    stdio: "ignore",
-  });
-  return { key, cert };
-}

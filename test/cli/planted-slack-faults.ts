@@ -86,9 +86,21 @@ export const SLACK: readonly Planted[] = [
   ],
   [
     "Slack's certificate is of a private authority",
-    async ({ untrusted }) => ({ SLACK_API_URL: `${await untrusted()}/api/` }),
+    async ({ refusedOverTls }) => ({ SLACK_API_URL: `${await refusedOverTls("self-signed")}/api/` }),
     "Slack bot token",
     /NODE_EXTRA_CA_CERTS/,
+  ],
+  [
+    "Slack's certificate has expired, or the clock is ahead",
+    async ({ refusedOverTls }) => ({ SLACK_API_URL: `${await refusedOverTls("expired")}/api/` }),
+    "Slack bot token",
+    /CERT_HAS_EXPIRED.*\n.*clock first/,
+  ],
+  [
+    "Slack's certificate is not valid yet, because the clock is behind",
+    async ({ refusedOverTls }) => ({ SLACK_API_URL: `${await refusedOverTls("early")}/api/` }),
+    "Slack app token",
+    /CERT_NOT_YET_VALID.*\n.*clock first/,
   ],
   [
     "a rule excepts the members of a channel that the app can't see",

@@ -9,7 +9,7 @@ import { RunId } from "../../domain/ids.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { createOpen } from "../../outbound.ts";
 import { type HealthReport, PortError } from "../../ports.ts";
-import { AUTHORITY, bad, type Finding, good, isUntrusted, note } from "./finding.ts";
+import { bad, type Finding, good, note, todoAfter } from "./finding.ts";
 
 const SERVICE = "Agent service";
 const KEY = "Agent service key";
@@ -53,7 +53,7 @@ export async function checkGateway(config: Config): Promise<Finding> {
 }
 
 function healthFinding(what: string, { fault, latencyMs, says }: HealthReport, todo: string): Finding {
-  if (fault !== null) return bad(what, fault, isUntrusted(fault) ? AUTHORITY : todo);
+  if (fault !== null) return bad(what, fault, todoAfter(fault, todo));
   const { version } = says;
   const named = typeof version === "string" ? `, version ${oneLine(version, 40)}` : "";
   return good(what, `answers within ${Math.ceil(latencyMs)} ms${named}`);
@@ -63,7 +63,7 @@ function healthFinding(what: string, { fault, latencyMs, says }: HealthReport, t
 async function checkKey(config: Config): Promise<Finding> {
   const ours = await answerFor(config, config.agents.apiKey);
   if (ours.type === "refused") return bad(KEY, ours.words, NEW_KEY);
-  if (ours.type === "failed") return bad(KEY, ours.words, isUntrusted(ours.words) ? AUTHORITY : NOT_TRIED);
+  if (ours.type === "failed") return bad(KEY, ours.words, todoAfter(ours.words, NOT_TRIED));
   const wrong = await answerFor(config, `countersign-doctor-${randomUUID()}`);
   if (wrong.type === "refused") return good(KEY, "is accepted, and a wrong one is refused");
   if (wrong.type === "failed")

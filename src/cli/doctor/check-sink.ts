@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { request } from "undici";
 import type { Config } from "../../config.ts";
 import { createOpen } from "../../outbound.ts";
-import { AUTHORITY, bad, type Finding, good, isUntrusted, note } from "./finding.ts";
+import { bad, type Finding, good, note, todoAfter } from "./finding.ts";
 
 const SINK = "Audit sink";
 /** The time limit of the whole call (ms), the same as for sending entries. */
@@ -75,10 +75,14 @@ async function checkAddress(
     return good(SINK, `answers (HTTP ${statusCode} to HEAD; no entry was sent)`);
   } catch (error) {
     const words = wordsOf(error);
-    return bad(SINK, words, isUntrusted(words) ? AUTHORITY : "Check AUDIT_SINK, and that its server is up.");
+    return bad(SINK, words, todoAfter(words, "Check AUDIT_SINK, and that its server is up."));
   } finally {
     await dispatcher.destroy();
   }
 }
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? String(error.code) : "";
+  return error.message.includes(code) ? error.message : `${error.message} (${code})`;
+}

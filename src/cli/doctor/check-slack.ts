@@ -8,7 +8,7 @@ import type { Answer, Call } from "../../adapters/slack/clients.ts";
 import type { Config } from "../../config.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { PortError } from "../../ports.ts";
-import { AUTHORITY, bad, type Finding, good, isUntrusted, note } from "./finding.ts";
+import { bad, type Finding, good, note, todoAfter } from "./finding.ts";
 
 const BOT_TOKEN = "Slack bot token";
 const APP = "Slack app";
@@ -158,8 +158,8 @@ function refused(what: string, error: PortError, todo: string): Finding {
     return bad(what, "was not checked: Slack asks us to slow down (HTTP 429)", again);
   }
   const says = error.message.includes(error.code) ? error.message : `${error.message} (${error.code})`;
-  if (isUntrusted(error.code)) return bad(what, says, AUTHORITY);
-  return bad(what, says, error.cause instanceof WebAPIPlatformError ? todo : UNREACHED);
+  const isRefusal = error.cause instanceof WebAPIPlatformError;
+  return bad(what, says, isRefusal ? todo : todoAfter(error.code, UNREACHED));
 }
 
 // Compares our clock with the time in Slack's answers. In HTTP mode requests are signed with Slack's time, and the audit records ours.
@@ -171,7 +171,10 @@ const CLOCK_OFF_MS = 30_000;
 /** From this difference on (ms), Slack's requests count as replays: `adapters/slack/request-verifier.ts`. */
 const REPLAY_MS = 5 * 60_000;
 
-/** Asks without a token, because the refusal has the time too. Finds nothing if Slack cannot be reached: another finding reports that. */
+/**
+ * Asks without a token, because the refusal has the time too. Finds nothing if there is no connection to Slack. The finding on the bot token
+ * then says why, and what to do, also if the clock is so wrong that Slack's certificate is not valid yet or not any more.
+ */
 async function checkClock(
   { apiUrl, mode }: Config["slack"],
   through: Dispatcher | undefined,

@@ -36,13 +36,21 @@ export function line({ what, level, says, todo }: Finding): string {
   return todo === "" ? first : `${first}\n       ${" ".repeat(COLUMN)} → ${todo}`;
 }
 
-// Says what to do when a certificate is not trusted.
+// Says what to do when a certificate is refused.
 
 /** Node's TLS error codes for a certificate of an unknown authority. */
 const UNTRUSTED =
   /UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT/;
-
-export const isUntrusted = (words: string): boolean => UNTRUSTED.test(words);
-
-export const AUTHORITY =
+const AUTHORITY =
   "If a private authority signed its certificate, set NODE_EXTRA_CA_CERTS to that authority's PEM file, for the bot too.";
+
+/** Node's TLS error codes for a certificate that is not valid at the time of this machine. */
+const UNTIMELY = /CERT_NOT_YET_VALID|CERT_HAS_EXPIRED/;
+const CLOCK_FIRST =
+  "Check this machine's clock first. If it is right, that certificate, or its authority's, must be renewed.";
+
+/** `words` contain the code of a failed connection. Returns `otherwise` if the failure is not about a certificate. */
+export function todoAfter(words: string, otherwise: string): string {
+  if (UNTIMELY.test(words)) return CLOCK_FIRST;
+  return UNTRUSTED.test(words) ? AUTHORITY : otherwise;
+}
