@@ -49,6 +49,12 @@ export const SLACK: readonly Planted[] = [
     /does not say which app/,
   ],
   [
+    "Slack is down when it is asked for the app",
+    ({ world }) => world.slack.faults.next("bots.info", { http: 503 }),
+    "Slack app",
+    /HTTP 503.*\n.*can reach Slack/,
+  ],
+  [
     "the app token was revoked",
     () => ({ SLACK_APP_TOKEN: "xapp-revoked" }),
     "Slack app token",

@@ -22,8 +22,26 @@ const SEE_EXCEPTED =
 const COPY_ID =
   "Copy the id again from Slack: ⋮ in a person's profile, or at the end of a channel's details.";
 
-/** Each id takes one call. Slack accepts fifty calls a minute of the most limited method. */
-const MAX_IDS = 40;
+const AGAIN =
+  "Run the doctor again in a minute. If this persists, check that this machine can reach Slack, and that no other program uses this token.";
+
+/** How many ids of one list are looked up. Each takes one call, and a running bot needs calls too. */
+const MOST = {
+  /** users.info is Tier 4, 100 or more a minute. */
+  people: 40,
+  /** conversations.info is Tier 3, 50 or more a minute. */
+  channels: 20,
+  /** usergroups.users.list is Tier 2, 20 or more a minute. */
+  groups: 10,
+} as const;
+
+function kindOf(id: string): keyof typeof MOST {
+  if (id.startsWith("S")) return "groups";
+  return /^[CG]/.test(id) ? "channels" : "people";
+}
+
+const toAsk = (ids: Iterable<string>): readonly string[] =>
+  [...Map.groupBy(ids, kindOf)].flatMap(([kind, named]) => named.slice(0, MOST[kind]));
 
 export async function checkPlaces(config: Config, policy: Policy | null, call: Call): Promise<Finding[]> {
   const { channel, admins } = config.audit;
@@ -56,16 +74,15 @@ async function checkExcepted(
   call: Call,
   excepted: ReadonlyMap<string, readonly string[]>,
 ): Promise<Finding[]> {
-  const doubts = await Promise.all(
-    [...excepted].slice(0, MAX_IDS).map(async ([id, rules]) => {
-      const doubt = await doubtOf(call, id);
-      return doubt === null
-        ? []
-        : [`${doubt}, and it is excepted by ${rules.map((rule) => `"${rule}"`).join(", ")}`];
-    }),
-  );
-  const says = doubts.flat();
-  return says.length === 0 ? [] : [bad(IN_POLICY, says.join("; "), SEE_EXCEPTED)];
+  const { faulty = [], unchecked } = await doubtsOf(call, toAsk(excepted.keys()));
+  const says = faulty.map(({ id, words }) => {
+    const rules = excepted.get(id)?.map((rule) => `"${rule}"`) ?? [];
+    return `${words}, and it is excepted by ${rules.join(", ")}`;
+  });
+  return [
+    ...(says.length === 0 ? [] : [bad(IN_POLICY, says.join("; "), SEE_EXCEPTED)]),
+    ...uncheckedFindings({ what: IN_POLICY, unknown: bad }, unchecked),
+  ];
 }
 
 async function checkJoined(call: Call): Promise<Finding[]> {
@@ -88,6 +105,8 @@ async function checkAuditChannel(call: Call, channel: string): Promise<Finding[]
   const found = await tryCall(
     async () => Channel.parse(await call("conversations.info", { channel })).channel,
   );
+  if ("error" in found && found.isUnchecked)
+    return uncheckedFindings({ what: AUDIT_CHANNEL, unknown: bad }, [{ id: channel, words: found.error }]);
   if ("error" in found) return [bad(AUDIT_CHANNEL, `${channel}: ${found.error}`, INVITE_THERE)];
   const { is_archived, is_member } = found.value;
   if (is_archived) return [bad(AUDIT_CHANNEL, `${channel} is archived`, INVITE_THERE)];
@@ -103,43 +122,77 @@ type Ids = {
 };
 
 async function checkIds(call: Call, { what, ids, unknown }: Ids): Promise<Finding[]> {
-  const asked = ids.slice(0, MAX_IDS);
-  const doubts = (await Promise.all(asked.map((id) => doubtOf(call, id)))).filter((doubt) => doubt !== null);
+  const asked = toAsk(ids);
+  const { faulty = [], unchecked = [] } = await doubtsOf(call, asked);
   const rest = ids.length - asked.length;
   const left = rest === 0 ? "" : `; ${rest} more ids were not checked`;
-  if (doubts.length === 0)
+  if (faulty.length + unchecked.length === 0)
     return [good(what, `Slack knows all ids that are named there (${asked.length})${left}`)];
-  return [unknown(what, `${doubts.join("; ")}${left}`, COPY_ID)];
+  const says = faulty.map(({ words }) => words).join("; ");
+  return [
+    ...(faulty.length === 0 ? [] : [unknown(what, `${says}${left}`, COPY_ID)]),
+    ...uncheckedFindings({ what, unknown }, unchecked),
+  ];
 }
 
-/** Resolves to what is wrong with this id, or to null. */
-async function doubtOf(call: Call, id: string): Promise<string | null> {
-  if (id.startsWith("S")) {
-    const group = await tryCall(async () =>
-      slackGroup(await call("usergroups.users.list", { usergroup: id })),
-    );
-    if ("error" in group) return `${id}: ${group.error}`;
-    return group.value.length === 0 ? `${id} is empty` : null;
-  }
-  if (/^[CG]/.test(id)) {
-    const channel = await tryCall(() => call("conversations.info", { channel: id }));
-    return "error" in channel ? `${id}: ${channel.error}` : null;
-  }
-  const user = await tryCall(async () => slackUser(await call("users.info", { user: id })));
-  if ("error" in user) return `${id}: ${user.error}`;
-  const { deleted, isBot, isGuest } = user.value;
-  if (deleted) return `${id} is deactivated`;
-  return isBot || isGuest ? `${id} is a ${isBot ? "bot" : "guest"}` : null;
+type Doubt = { readonly id: string; readonly words: string };
+
+function uncheckedFindings(
+  { what, unknown }: Pick<Ids, "what" | "unknown">,
+  doubts: readonly Doubt[] = [],
+): Finding[] {
+  if (doubts.length === 0) return [];
+  const ids = doubts.map(({ id }) => id).join(", ");
+  const reasons = new Set(doubts.map(({ words }) => words));
+  return [unknown(what, `${ids} could not be checked: ${[...reasons].join("; ")}`, AGAIN)];
 }
 
-type Tried<Value> = { readonly value: Value } | { readonly error: string };
+/** `unchecked`: ids about which Slack's answer, or its silence, says nothing. */
+async function doubtsOf(
+  call: Call,
+  ids: readonly string[],
+): Promise<{ readonly faulty?: Doubt[]; readonly unchecked?: Doubt[] }> {
+  const doubts = await Promise.all(
+    ids.map(async (id) => {
+      const found = await tryCall(() => faultOf(call, id));
+      if (!("error" in found))
+        return found.value === null ? [] : [{ id, words: `${id} ${found.value}`, isUnchecked: false }];
+      const { error, isUnchecked } = found;
+      return [{ id, words: isUnchecked ? error : `${id}: ${error}`, isUnchecked }];
+    }),
+  );
+  return Object.groupBy(doubts.flat(), ({ isUnchecked }) => (isUnchecked ? "unchecked" : "faulty"));
+}
+
+/** Resolves to what Slack says is wrong with this id, or to null. */
+async function faultOf(call: Call, id: string): Promise<string | null> {
+  switch (kindOf(id)) {
+    case "groups": {
+      const members = slackGroup(await call("usergroups.users.list", { usergroup: id }));
+      return members.length === 0 ? "is empty" : null;
+    }
+    case "channels":
+      await call("conversations.info", { channel: id });
+      return null;
+    case "people": {
+      const { deleted, isBot, isGuest } = slackUser(await call("users.info", { user: id }));
+      if (deleted) return "is deactivated";
+      return isBot || isGuest ? `is a ${isBot ? "bot" : "guest"}` : null;
+    }
+  }
+}
+
+type Tried<Value> =
+  | { readonly value: Value }
+  /** `isUnchecked`: the call may succeed later, so its failure says nothing about what it asks for. */
+  | { readonly error: string; readonly isUnchecked: boolean };
 
 async function tryCall<Value>(call: () => Promise<Value>): Promise<Tried<Value>> {
   try {
     return { value: await call() };
   } catch (error) {
-    if (error instanceof z.ZodError) return { error: "Slack's answer cannot be read" };
-    if (error instanceof PortError) return { error: error.message };
+    if (error instanceof z.ZodError) return { error: "Slack's answer cannot be read", isUnchecked: true };
+    if (error instanceof PortError) return { error: error.message, isUnchecked: error.retry === "later" };
     throw error;
   }
 }

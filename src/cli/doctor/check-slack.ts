@@ -99,6 +99,8 @@ async function checkApp(
     socket === null ? null : tried(() => socket("auth.test", {})),
   ]);
   const named = "answer" in ofBot ? OfBot.safeParse(ofBot.answer).data?.bot.app_id : undefined;
+  if (appId === null && "error" in ofBot && ofBot.error.retry === "later")
+    return refused(APP, ofBot.error, NAME_APP);
   if (named === undefined && appId === null)
     return bad(APP, "Slack does not say which app SLACK_BOT_TOKEN belongs to", NAME_APP);
   if (named !== undefined && appId !== null && named !== appId)
