@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseEnv } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { readConfig, variables } from "#src/config.ts";
 
@@ -53,6 +54,14 @@ test("the file for commands in a shell names what the unit sets, and the secrets
     .filter((each) => !each.startsWith("NODE_ENV="))
     .map((each) => sources.reduce((line, [name, file]) => line.replace(`%d/${name}`, file ?? ""), each));
   expect(lines.filter((line) => line !== "" && !line.startsWith("#"))).toEqual(expected);
+});
+
+test("Node cuts an unquoted value at #, where systemd does not, so the file for commands says to quote it", () => {
+  const url = "https://agents.example.com/#/runs/{run}";
+  expect(parseEnv(`RUN_URL=${url}`)).toEqual({ RUN_URL: "https://agents.example.com/" });
+  expect(parseEnv(`RUN_URL="${url}"`)).toEqual({ RUN_URL: url });
+  const shell = readFileSync(new URL("../deploy/systemd/shell.env", import.meta.url), "utf8");
+  expect(shell).toMatch(/^# .*contains # in double quotes/m);
 });
 
 test("the unit starts the bot as npm start does, and restarts it unless the configuration is wrong", () => {
