@@ -3,7 +3,16 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
@@ -269,15 +278,37 @@ describe.runIf(process.platform !== "win32")("a file that refuses the bot's user
 const own = process.getuid?.() === 0 ? ["--mount"] : ["--mount", "--map-root-user"];
 const canMount = spawnSync("unshare", [...own, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 
-test.runIf(canMount)("a disk that is nearly full is reported", async () => {
-  await (await openStore({ url: `sqlite:${join(folder, "bot.db")}`, owner: "test" })).close();
-  const script = `mount -t tmpfs -o size=20M tmpfs ${folder} && "$0" "$@"`;
-  const env: Env = { ...inheritedEnv(), ...world.env };
-  const child = spawn("unshare", [...own, "sh", "-c", script, process.execPath, DOCTOR], { env });
-  let printed = "";
-  child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-  await once(child, "close");
-  expect(printed).toMatch(/WRONG {2}Disk +\d+ MiB are free .*\n.*Free some space/);
+describe.runIf(canMount)("a disk", () => {
+  beforeEach(async () => {
+    await (await openStore({ url: `sqlite:${join(folder, "bot.db")}`, owner: "test" })).close();
+  });
+
+  /** Resolves to what the doctor prints if the folder is on a disk of its own, which exists only for this call. */
+  async function told(size: string, prepare: string, change: Env = {}): Promise<string> {
+    const script = `mount -t tmpfs -o size=${size} tmpfs ${folder} && ${prepare} exec "$0" "$@"`;
+    const env: Env = { ...inheritedEnv(), ...world.env, ...change };
+    const child = spawn("unshare", [...own, "sh", "-c", script, process.execPath, DOCTOR], { env });
+    let printed = "";
+    child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+    await once(child, "close");
+    return printed;
+  }
+
+  test("that is nearly full is reported", async () => {
+    expect(await told("20M", "")).toMatch(/WRONG {2}Disk +\d+ MiB are free .*\n.*Free some space/);
+  });
+
+  test("that is full, and has the temporary folder too, is reported twice: both need space", async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), "countersign-kept-"));
+    cpSync(folder, elsewhere, { recursive: true });
+    const fill = `cp ${elsewhere}/* ${folder} && mkdir ${folder}/tmp; cat /dev/zero > ${folder}/rest;`;
+    const printed = await told("2M", fill, { TMPDIR: join(folder, "tmp") });
+    rmSync(elsewhere, { recursive: true });
+    expect(printed).toMatch(
+      /WRONG {2}Temporary folder .* its disk is full.*\n.*Free space there, or set TMPDIR/,
+    );
+    expect(printed).toMatch(/WRONG {2}Disk +0 MiB are free .*\n.*Free some space/);
+  });
 });
 
 test("more than 45 faults are planted", () => {

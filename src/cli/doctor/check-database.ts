@@ -45,7 +45,7 @@ const TODOS: readonly (readonly [RegExp, string])[] = [
   [/server cannot be reached/, "Check DATABASE_URL, and that the server is up."],
 ];
 const OWN_KEY = "Put the right file there, readable and writable by this user.";
-const ONLY_COPIES = "Make it writable. npm start does not need it; the doctor and npm run audit do.";
+const ONLY_COPIES = "npm start does not need it; the doctor and npm run audit do.";
 const LOST =
   "If a bot that used it still runs, do not stop it. Put the database or a backup back, or correct DATABASE_URL; until then, a start is refused. If you want an empty database, move the key file to another folder.";
 const SAVE_FIRST =
@@ -65,7 +65,10 @@ const SAFE_SERVER =
 
 function unusable(error: unknown, defaultTodo: string): Finding {
   const says = error instanceof Error ? error.message : String(error);
-  if (says.includes("TMPDIR")) return bad("Temporary folder", says, ONLY_COPIES);
+  if (says.includes("TMPDIR")) {
+    const todo = says.includes("disk is full") ? "Free space there, or set TMPDIR" : "Make it writable";
+    return bad("Temporary folder", says, `${todo}. ${ONLY_COPIES}`);
+  }
   if (says.includes("audit's key")) return bad(AUDIT_KEY, says, OWN_KEY);
   return bad(DATABASE, says, TODOS.find(([pattern]) => pattern.test(says))?.[1] ?? defaultTodo);
 }
@@ -77,7 +80,7 @@ async function checkFile(path: string, key: string | null, bot: RunningBot | nul
     const state = await examineDatabase(path);
     return [fileFinding(path, state, bot), ...checkKey(state, key, path), checkDisk(path)];
   } catch (error) {
-    return [unusable(error, closedTodo(path, error))];
+    return [unusable(error, closedTodo(path, error)), ...diskIfKnown(path)];
   }
 }
 
@@ -190,6 +193,15 @@ function checkDisk(path: string): Finding {
   return freeBytes < MIN_FREE_BYTES
     ? bad(DISK, says, "Free some space. Countersign refuses decisions that it cannot store.")
     : good(DISK, says);
+}
+
+/** A full disk may be the cause of another finding. But a place that cannot be used may say nothing about its disk. */
+function diskIfKnown(path: string): Finding[] {
+  try {
+    return [checkDisk(path)];
+  } catch {
+    return [];
+  }
 }
 
 async function checkServer(url: string, key: string | null): Promise<Finding[]> {
