@@ -73,6 +73,17 @@ test("the page for operators names each code of ours with which a decision waits
   expect(codes.filter((code) => !section.includes(`\`${code}\``))).toEqual([]);
 });
 
+test("the page for operators names each log line of a notification that could not be sent", () => {
+  const [, section = ""] =
+    /### CountersignNotificationsWait\n(.*?)\n### /s.exec(read("docs/operate.md")) ?? [];
+  const source = read("src/notifications/send-notifications.ts");
+  const lines = [...source.matchAll(/(?:warnQuietly|log\.error)\([^;]*?"([\w ]+)",?\s*\);/g)].map(
+    ([, words = ""]) => words,
+  );
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines.filter((words) => !section.includes(`\`${words}\``))).toEqual([]);
+});
+
 test("AGENTS.md is at most two pages long", () => {
   expect(read("AGENTS.md").split(/\s+/).length).toBeLessThanOrEqual(1_200);
 });
