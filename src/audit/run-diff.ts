@@ -3,7 +3,7 @@
 
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
-import { hasDeniedMoreThan } from "../domain/brake.ts";
+import { hasDeniedMoreThan } from "../domain/stop-report.ts";
 import type { AuditMark } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect } from "../domain/effect.ts";

@@ -5,7 +5,7 @@
 
 import { ruleOf, rulesInDoubt, wasAutomaticDenialRefused } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
-import { type Approval, type Decision, isFinal, isSettled } from "./approval.ts";
+import { type Approval, type Decision, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { withdrawApproval } from "./decision-delivery.ts";
@@ -70,73 +70,6 @@ function denyPending(run: Run, ctx: Context): Run {
     };
     return withPolicyDenial(approval, denial, "stopped");
   });
-}
-
-/**
- * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
- * confirmation. `refused`: the requests that wait again because the service refused their denial; they do not count as denied.
- */
-export function deniedByStop(run: Run): {
-  readonly denied: number;
-  readonly confirmed: number;
-  readonly notConfirmed: number;
-  readonly refused: number;
-} {
-  const fates = run.approvals.map((approval) => fateOfDenial(run, approval));
-  const countOf = (...counted: readonly DenialFate[]): number =>
-    fates.filter((fate) => fate !== null && counted.includes(fate)).length;
-  return {
-    denied: countOf("under-way", "confirmed", "not-confirmed"),
-    confirmed: countOf("confirmed"),
-    notConfirmed: countOf("not-confirmed"),
-    refused: countOf("refused"),
-  };
-}
-
-/** The most requests that the message about a stop names. */
-const MAX_NAMED = 5;
-
-/** The requests that the stop's message names: first those that need a person, then the others, each from the oldest on. */
-export function namedByStop(run: Run): { readonly named: readonly DenialByStop[]; readonly more: number } {
-  const all = run.approvals.flatMap((approval): DenialByStop[] => {
-    const fate = fateOfDenial(run, approval);
-    return fate === null ? [] : [{ approval, fate }];
-  });
-  const isForPerson = ({ fate }: DenialByStop): boolean => fate === "refused" || fate === "not-confirmed";
-  const sorted = [...all.filter(isForPerson), ...all.filter((each) => !isForPerson(each))];
-  return { named: sorted.slice(0, MAX_NAMED), more: Math.max(0, sorted.length - MAX_NAMED) };
-}
-
-/** Stops counting at `max`, because it is asked about each of thousands of requests. */
-export function hasDeniedMoreThan(max: number, run: Run): boolean {
-  let denied = 0;
-  for (const approval of run.approvals) {
-    const fate = fateOfDenial(run, approval);
-    if (fate !== null && fate !== "refused") denied += 1;
-    if (denied > max) return true;
-  }
-  return false;
-}
-
-export type DenialFate = "under-way" | "confirmed" | "not-confirmed" | "refused";
-export type DenialByStop = { readonly approval: Approval; readonly fate: DenialFate };
-
-/** Returns null if the stop did not deny the request. */
-function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
-  const { state, past } = approval;
-  if (state.type === "pending" && wasAutomaticDenialRefused(approval)) return "refused";
-  const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
-  const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
-  const last = past.at(-1);
-  if (state.type === "closed" && last?.cause === state.cause && isByStop(last.decision))
-    return "not-confirmed";
-  // A request that was denied and opened again is for people to decide.
-  if (state.type !== "decided" || !isByStop(state.decision)) return null;
-  const { delivery } = state;
-  if (delivery.type === "confirmed") return "confirmed";
-  // A refused denial of a request that is still listed is undone. If the request is no longer listed, or its run is over, nothing follows the refusal.
-  const isOver = isFinal(delivery) || (delivery.type === "refused" && (delivery.absent || !isWatched(run)));
-  return isOver ? "not-confirmed" : "under-way";
 }
 
 /** Names the brakes that are on, for the key of a message that offers a decision. */

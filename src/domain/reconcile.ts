@@ -19,6 +19,7 @@ import { waitingReason } from "./decision-gate.ts";
 import { nextFollowUpAt } from "./follow-up-due.ts";
 import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
 import { listingPages, listingRenderKey } from "./listing.ts";
+import { stoppedRenderKey } from "./stop-report.ts";
 import { isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import { type Effect, markedEffects } from "./effect.ts";
 import { isHopeless } from "./kept-messages.ts";
@@ -34,7 +35,6 @@ import {
   outageSlots,
   outcomeRenderKey,
   STOPPED,
-  stoppedRenderKey,
   unreadableRenderKey,
 } from "./render-key.ts";
 import {

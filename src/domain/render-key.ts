@@ -2,7 +2,7 @@
 // The card builders draw from the same state, so a key must change whenever the drawing would.
 
 import { answeredBefore, type Approval, type Delivery, isFinal, openDisputes } from "./approval.ts";
-import { brakeRenderKey, deniedByStop, namedByStop } from "./brake.ts";
+import { brakeRenderKey } from "./brake.ts";
 import { waitingReason } from "./decision-gate.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import { mayBePosted, type PostedMessage } from "./posted-message.ts";
@@ -11,15 +11,14 @@ import { followUpMessageKey, followUpRenderKey, isFollowUpSlot } from "./handlin
 import { isKnownToService } from "./end-run.ts";
 import { listingPageOf, listingRenderKey, mayHaveCard } from "./listing.ts";
 import { isStormSlot, stormRenderKey } from "./storm.ts";
+import { stoppedRenderKey } from "./stop-report.ts";
 import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
 import { escalatedMs } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
 import {
-  cardOf,
   cardSlot,
   hasGivenUpId,
   isMissing,
-  isStoppable,
   deniesAll,
   isStopped,
   isWatched,
@@ -112,29 +111,6 @@ export function missingRenderKey(run: Run): string | null {
     return run.watch.missing === true ? key : null;
   }
   return "back";
-}
-
-/** Returns null if the run was never stopped. */
-export function stoppedRenderKey(run: Run): string | null {
-  if (run.stop === undefined) return null;
-  const shown = `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}`;
-  if (run.watch.type === "tampered") return `${shown}, tampered`;
-  const { denied, confirmed, notConfirmed, refused } = deniedByStop(run);
-  const over = isStoppable(run) ? "" : ", over";
-  const rest = notConfirmed === 0 ? "" : `, not ${notConfirmed}`;
-  const named = `${shown}${over}${namedRenderKey(run)}`;
-  return `${named}, ${confirmed} of ${denied}${rest}${refused === 0 ? "" : `, refused ${refused}`}`;
-}
-
-/** The version stands for what the request says, and the message that is its card for the link to it. */
-function namedRenderKey(run: Run): string {
-  const names = namedByStop(run).named.map(({ approval, fate }) => [
-    approval.id,
-    approval.version,
-    fate,
-    cardOf(run, approval),
-  ]);
-  return names.length === 0 ? "" : `, ${JSON.stringify(names)}`;
 }
 
 export function unreadableRenderKey(run: Run): string | null {

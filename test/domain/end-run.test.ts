@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { close } from "#src/domain/approval-transitions.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import { deniedByStop } from "#src/domain/brake.ts";
+import { deniedByStop } from "#src/domain/stop-report.ts";
 import { GIVE_UP_AFTER_MS, observeMissing } from "#src/domain/end-run.ts";
 import { observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";

@@ -1,7 +1,8 @@
 // Stop and freeze, from the click to what the service receives.
 
 import { expect, test, describe } from "vitest";
-import { deniedByStop, STOP_REASON } from "#src/domain/brake.ts";
+import { STOP_REASON } from "#src/domain/brake.ts";
+import { deniedByStop } from "#src/domain/stop-report.ts";
 import { ApprovalId, ChannelId, GroupId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
 import { STOPPED } from "#src/domain/render-key.ts";
 import { cardSlot, type Run } from "#src/domain/run.ts";

@@ -1,7 +1,7 @@
 // What the message about a stop counts, after the stop's denial did not take effect.
 
 import { expect, test } from "vitest";
-import { deniedByStop } from "#src/domain/brake.ts";
+import { deniedByStop } from "#src/domain/stop-report.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { type Bench, clickOn, createBench } from "../make/bot.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";

@@ -38,7 +38,7 @@ export function stopButton(run: Run): object | null {
     confirm: {
       title: plain("Stop this run?"),
       text: plain(
-        "Its requests are denied, now and later, until an approver lifts the stop. The run itself keeps going.",
+        "Its requests are denied, now and later, until an approver lifts the stop. What was already approved and sent is not taken back. The run itself keeps going.",
       ),
       confirm: plain("Stop run"),
       deny: plain("Cancel"),

@@ -3,7 +3,7 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import { isFollowUpSlot } from "../../../domain/handling.ts";
-import { namedByStop } from "../../../domain/brake.ts";
+import { namedByStop, notStopped } from "../../../domain/stop-report.ts";
 import type { MessageTs } from "../../../domain/ids.ts";
 import { BACK, DOWN, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
 import {
@@ -173,7 +173,10 @@ export function inChannel(slot: Slot): boolean {
 
 /** Returns the cards, in the run's channel, that the message of the slot links to. */
 export function linkedCards(run: Run, slot: Slot): readonly MessageTs[] {
-  if (slot === STOPPED) return namedByStop(run).named.flatMap(({ approval }) => cardOf(run, approval) ?? []);
+  if (slot === STOPPED) {
+    const named = [...namedByStop(run).named, ...notStopped(run).named];
+    return named.flatMap(({ approval }) => cardOf(run, approval) ?? []);
+  }
   const several = gatheredIn(run, slot);
   return several === null ? [] : shownCalls(several).flatMap(({ card }) => card ?? []);
 }

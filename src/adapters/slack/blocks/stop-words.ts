@@ -1,9 +1,17 @@
-// What the thread's message about a stop says of the requests: how many requests the stop denies, and which. A denial is
-// called one only once the service has confirmed it.
+// What the thread's message about a stop says of the requests: how many requests the stop denies, and which, and
+// which approvals were sent before it. A denial is called one only once the service has confirmed it.
 
 import type { RichTextSection } from "@slack/types";
-import { deniedByStop, type DenialFate, namedByStop } from "../../../domain/brake.ts";
 import { cardOf, deniesAll, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
+import {
+  deniedByStop,
+  type DenialByStop,
+  type DenialFate,
+  namedByStop,
+  type NotStopped,
+  notStopped,
+  type SentFate,
+} from "../../../domain/stop-report.ts";
 import { headline } from "../../../domain/text/headline.ts";
 import { COMMAND } from "./receipts.ts";
 import type { Deployment } from "./deployment.ts";
@@ -16,9 +24,13 @@ export type StopDrawing = { readonly deployment: Deployment; readonly links: Lin
 /** Says nothing of a run whose record was tampered with, because its decisions are not believed. */
 export function deniedLines(run: Run, { deployment, links }: StopDrawing): RichTextSection[] {
   if (run.watch.type === "tampered") return [];
+  const command = deployment.command ?? COMMAND;
+  const sent = notStopped(run);
   return [
     ...countedWords(run).map((words) => line(span(words))),
-    ...namedLines(run, deployment.command ?? COMMAND, links),
+    ...namedLines(run, namedByStop(run), command, links),
+    ...notStoppedWords(sent).map((words) => line(span(words))),
+    ...namedLines(run, sent, command, links),
   ];
 }
 
@@ -58,16 +70,32 @@ function refusedWords(refused: number): string[] {
   ];
 }
 
+function notStoppedWords({ named, more }: ReturnType<typeof notStopped>): string[] {
+  const all = named.length + more;
+  if (all === 0) return [];
+  const isOpen = named.some(({ fate }) => fate !== "sent-confirmed");
+  const unknown = isOpen
+    ? " One that is not confirmed may take effect: look it up in the agent service."
+    : "";
+  return [
+    `Not stopped: ${count(all)} ${plural(all, "approval")} ${plural(all, "was", "were")} sent before.${unknown}`,
+  ];
+}
+
 /** Our words come first, so that no request can pass for one with another fate. */
-const FATES: { readonly [fate in DenialFate]: string } = {
+const FATES: { readonly [fate in DenialFate | SentFate]: string } = {
   "under-way": "Not confirmed yet",
   confirmed: "Denied",
   "not-confirmed": "Never confirmed",
   refused: "Still waits",
+  sent: "Approved, not confirmed yet",
+  "sent-unconfirmed": "Approved, never confirmed",
+  "sent-confirmed": "Approved, confirmed",
 };
 
-function namedLines(run: Run, command: string, links: Links): RichTextSection[] {
-  const { named, more } = namedByStop(run);
+type Named = { readonly named: readonly (DenialByStop | NotStopped)[]; readonly more: number };
+
+function namedLines(run: Run, { named, more }: Named, command: string, links: Links): RichTextSection[] {
   const lines = named.map(({ approval, fate }) =>
     line(
       span(`• ${FATES[fate]}: `),

@@ -301,4 +301,64 @@ describe("the message about a stop", () => {
     runs.push({ ...stopped(...two), posts: { [cardSlot(one.id)]: UP } });
     expect(new Set(runs.map((each) => renderKey(each, STOPPED))).size).toBe(runs.length);
   });
+
+  const approval = {
+    verdict: "approve",
+    reason: "",
+    by: { team: TEAM, user: APPROVER },
+    at: NOON - 1,
+    digest,
+  } as const;
+  const approvedAs = (id: string, delivery: Delivery, at = NOON - 1): Approval => ({
+    ...deniedAs(id, delivery),
+    state: { type: "decided", decision: { ...approval, at }, delivery },
+  });
+  const sending: Delivery = { type: "sending", at: NOON, tries: 1, lost: false };
+  const unsure: Delivery = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "no answer" };
+
+  test("names the approvals that were sent before it and so are not stopped, first those that may still take effect", () => {
+    const all = shown(
+      stopped(
+        approvedAs("db_1", confirmed),
+        approvedAs("db_2", confirmed),
+        approvedAs("db_3", unsure),
+        approvedAs("db_4", lost),
+        approvedAs("db_5", sending),
+        approvedAs("db_6", { type: "refused", at: NOON, words: "no", absent: true }),
+        approvedAs("db_7", { type: "elsewhere", at: NOON, stillListed: null, words: "no" }),
+      ),
+    );
+    expect(all).toContain(
+      "Not stopped: 5 approvals were sent before. One that is not confirmed may take effect",
+    );
+    expect(all).toMatch(
+      /• Approved, not confirmed yet: \*\*drop db_3\*\*\n• Approved, never confirmed: \*\*drop db_4\*\*\n• Approved, not confirmed yet: \*\*drop db_5\*\*\n• Approved, confirmed: \*\*drop db_2\*\*\n• Approved, confirmed: \*\*drop db_1\*\*$/m,
+    );
+    expect(shown(stopped(approvedAs("db_1", confirmed)))).not.toContain("may take effect");
+    expect(shown(stopped(deniedAs("db_1", confirmed)))).not.toContain("Not stopped");
+  });
+
+  test("does not name an approval that was given after the stop was lifted", () => {
+    const lifted = (at: number) => ({
+      ...stopped(approvedAs("db_1", confirmed, at)),
+      stop: { ...stop, lifted: { by: APPROVER, at: NOON + 1 } },
+    });
+    expect(shown(lifted(NOON + 2))).not.toContain("Not stopped");
+    expect(shown(lifted(NOON - 1))).toContain("Not stopped: 1 approval was sent before.");
+  });
+
+  test("has another key whenever it names another sent approval, another fate or another number of them", () => {
+    const six = Array.from({ length: 6 }, (_none, at) => approvedAs(`db_${at}`, confirmed));
+    const runs = [
+      stopped(),
+      stopped(approvedAs("db_1", sending)),
+      stopped(approvedAs("db_1", lost)),
+      stopped(approvedAs("db_1", confirmed)),
+      stopped(deniedAs("db_1", confirmed)),
+      stopped(...six),
+      stopped(...six.slice(1)),
+    ];
+    expect(new Set(runs.map(shown)).size).toBe(runs.length);
+    expect(new Set(runs.map((each) => renderKey(each, STOPPED))).size).toBe(runs.length);
+  });
 });

@@ -312,6 +312,19 @@ export const NOTICES_IN_THREAD: Record<
         DEPLOYMENT,
       ),
     },
+    {
+      when: "approvals were sent before",
+      drawn: messageIn(
+        withApprovals(
+          STOPPED_RUN,
+          decided({ type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" }),
+          decided(lostDenial),
+          decided(confirmed),
+        ),
+        STOPPED,
+        DEPLOYMENT,
+      ),
+    },
     { when: "no denial yet", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
     {
       when: "its entry in the audit was changed",
