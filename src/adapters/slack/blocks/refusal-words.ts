@@ -189,7 +189,7 @@ function alreadyDecided(
   const what = decision.verdict === "approve" ? "approved" : "denied";
   const at = when(decision);
   if (decision.stoppedBy !== undefined)
-    return `${mentioned(decision.stoppedBy)} stopped this run, so this was denied, ${at}. Your decision was not sent. Lift the stop in the run's thread, and the agent can ask again.`;
+    return `${mentioned(decision.stoppedBy)} stopped this run, so this was denied, ${at}. Your decision was not sent. If the request is still wanted, the agent must ask again once the run is no longer stopped.`;
   if (decision.by === null)
     return `The policy ${what} this, ${at}, because the time to decide had passed. Nothing more was sent.`;
   if (decision.by.user === asker)

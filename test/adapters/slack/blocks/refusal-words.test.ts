@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Refusal } from "#src/domain/authorization.ts";
+import { STOP_REASON } from "#src/domain/brake.ts";
 import { ApprovalId, ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type Rule } from "#src/domain/policy/policy.ts";
 import type { NoticeContent } from "#src/domain/notice.ts";
@@ -16,7 +17,7 @@ import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts"
 import { APPROVER, aRun } from "../../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
 import { expectMessage, expectSeen, expectView } from "./oracle.ts";
-import { BEN, CLEO } from "./page/example.ts";
+import { BEN, CLEO, decisionOf } from "./page/example.ts";
 import { COMMAND_REFUSALS, REFUSALS } from "./page/refusals.ts";
 
 const NAMED: Rule = {
@@ -105,6 +106,14 @@ test("an earlier decision is not said to count, since the service may have refus
     (each) => each.type === "already-decided" && each.decision.by === null,
   );
   expect(byPolicy === undefined ? "" : refusalPlain(byPolicy)).toContain("This was already denied.");
+});
+
+test("a person whose request a stop denied is not told to lift the stop, which may be over", () => {
+  const decision = { ...decisionOf("deny", STOP_REASON, null), stoppedBy: CLEO };
+  const words = refusalWords({ type: "already-decided", decision, settled: true }, BEN);
+  expect(words).toContain("stopped this run, so this was denied");
+  expect(words).not.toMatch(/lift/i);
+  expect(words).toContain("the agent must ask again");
 });
 
 test("a person who may not decide is not sent to others who may not either", () => {

@@ -5,6 +5,7 @@ import { commandRefusal, typedRunRefusal } from "#src/adapters/slack/blocks/comm
 import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
+import { STOP_REASON } from "#src/domain/brake.ts";
 import { GroupId, UNKNOWN_PERSON } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import type { CommandRefusal } from "#src/domain/command-refusal.ts";
@@ -80,6 +81,11 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "already-decided": [
     { type: "already-decided", decision, settled: true },
     { type: "already-decided", decision: decisionOf("deny", "", null), settled: true },
+    {
+      type: "already-decided",
+      decision: { ...decisionOf("deny", STOP_REASON, null), stoppedBy: CLEO },
+      settled: true,
+    },
   ],
   closed: [
     { type: "closed", why: "no-longer-listed" },
