@@ -34,7 +34,7 @@ export function receipt(
   const title = titleOf(entry);
   const ending =
     reportedAt === undefined
-      ? line(span("Not you? Press the button to alert the admins."))
+      ? line(span("Not you? Press the button to report it."))
       : reportedLine(reportedAt);
   const blocks: Block[] = [
     rich(
@@ -84,7 +84,7 @@ export function severalReceipts(
   const blocks: Block[] = [
     rich(
       line(span(title, { bold: true }), span(". Their cards show what became of them.")),
-      line(span("One was not you? Press the button under it to alert the admins.")),
+      line(span("One was not you? Press the button under it to report it.")),
     ),
     ...receipts.flatMap((decision) => [
       oneOf(decision, deployment),
@@ -125,7 +125,7 @@ function notMe(id: string): Block {
     text: plain("This was not me"),
     confirm: {
       title: plain("Raise an alarm?"),
-      text: plain("This alerts Countersign's admins that someone acted in your name."),
+      text: plain("This reports that someone else acted in your name. Countersign then tells you who is alerted."),
       confirm: plain("Yes, it was not me"),
       deny: plain("Cancel"),
       style: "danger",

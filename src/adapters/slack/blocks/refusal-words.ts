@@ -43,7 +43,7 @@ const FIXED_WORDS = {
     "This card is not ready: Slack has not confirmed it yet. Nothing was sent. Press again in a few seconds.",
   "verdict-needed": "Choose Approve or Deny.",
   "form-changed":
-    "Countersign's record of this form was changed from outside, so the form is not trusted. Nothing was sent. Countersign's admins are being alerted. Press the button on the card again for a new form.",
+    "Countersign's record of this form was changed from outside, so the form is not trusted. Nothing was sent. Tell the people who run Countersign. Press the button on the card again for a new form.",
   unknown:
     "This card or form is not the current one. Nothing was sent. Use the newest card of the run, or open Countersign's Home tab.",
 } as const satisfies Partial<Record<Refusal["type"], string>>;

@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { receipt, severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
+import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import type { Notification, NotificationFacts } from "#src/ports/notification.ts";
 import { ADMIN } from "../../../make/bot.ts";
@@ -50,4 +52,21 @@ test("the message about an expired request says what comes before a new start, a
     "nothing more is sent. The service may still be waiting: have it decided there before anyone starts the task again.",
   );
   expect(text).not.toContain("new run");
+});
+
+test("no receipt and no refusal promises that admins are alerted, because ADMINS and AUDIT_CHANNEL may be unset", () => {
+  const facts = {
+    entry: kept({ what: "decided", verdict: "approve" }),
+    about: null,
+    action: null,
+    channel: null,
+    card: null,
+  };
+  const said = [
+    receipt(aNonce(), facts, {}),
+    severalReceipts([{ receipt: { id: aNonce() }, facts, link: null }]),
+    refusalWords({ type: "form-changed" }),
+  ].map((words) => JSON.stringify(words));
+  for (const words of said) expect(words).not.toMatch(/admins/i);
+  for (const words of said.slice(0, 2)) expect(words).toMatch(/Press the button( under it)? to report it/);
 });
