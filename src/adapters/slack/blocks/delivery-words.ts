@@ -158,7 +158,7 @@ export function closedWords(cause: ClosedCause): string {
     case "unreadable":
       return "The service now sends it in a format that Countersign can't read, so it can't be decided here. A message in the run's thread says why.";
     case "run-over":
-      return "The run ended before a decision was made here. The service does not say whether one was made elsewhere.";
+      return "The run ended, and no decision made here is known to have taken effect. The service does not say whether one was made elsewhere.";
     case "run-missing":
       return "The service no longer knows the run.";
     case "expired":

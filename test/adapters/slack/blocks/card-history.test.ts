@@ -44,6 +44,17 @@ describe("a card shows", () => {
     expect(shown).toContain(`@${BEN} approved this, ${DECIDED}, then took it back.`);
     expect(shown).toContain(`@${BEN} denied this before it changed, ${DECIDED}, then took it back.`);
   });
+
+  test.for(["run-over", "refused", "restored"] as const)(
+    "after its run ended, no claim that no one decided before or that nothing was sent (%s)",
+    (cause) => {
+      const past = [{ decision: decisionOf("approve", "yes"), cause, words: "no" }];
+      const shown = words({ ...PENDING, past, state: { type: "closed", cause: "run-over", at: NOON } });
+      expect(shown).toContain(`@${BEN} approved this, ${DECIDED}.`);
+      expect(shown).not.toMatch(/before a decision was/);
+      expect(shown).toContain("no decision made here is known to have taken effect");
+    },
+  );
 });
 
 describe("behind Details", () => {
