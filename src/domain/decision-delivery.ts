@@ -253,7 +253,7 @@ function reopenWithValidVotes(
 
 type Decided = { readonly decision: Decision; readonly delivery: Delivery };
 
-/** Ends the delivery as unconfirmed. The decision was sent once and may have arrived, so we neither resend it nor accept another. */
+/** Ends the delivery as unconfirmed. The decision was sent and may have arrived, so we neither resend it nor accept another. */
 function stopDelivery(
   run: Run,
   approval: Approval,

@@ -90,7 +90,7 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
       return {
         title: "Your decision is not sent again",
         ending: ". ",
-        rest: "It was sent once, and the answer was lost. It no longer counts here; its card says why. Check in the agent service whether it took effect.",
+        rest: "It was sent, but not confirmed, and it no longer counts here: its card says why. Check in the agent service whether it took effect.",
       };
     case "decision-unconfirmed":
       return {

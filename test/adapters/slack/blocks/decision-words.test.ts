@@ -208,6 +208,12 @@ describe("a decision that the service did not confirm", () => {
   });
 });
 
+test("the notice about a decision that is not sent again claims neither one try nor a lost answer, since the service may have answered 503 each time", () => {
+  const notice = privateNotice({ type: "decision-stopped", approval: ApprovalId("apr_1") }, run);
+  expect(printedMessage(notice)).toContain("It was sent, but not confirmed");
+  expect(printedMessage(notice)).not.toMatch(/once|lost/);
+});
+
 describe("the message about a stop", () => {
   const stop = { by: APPROVER, at: NOON };
   const { digest } = anApproval().request;
