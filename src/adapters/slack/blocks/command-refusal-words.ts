@@ -48,7 +48,7 @@ const FIXED_COMMAND_WORDS = {
   voted:
     "A request of this run still needs approvals from other people. Let them decide, or deny it; then try again.",
   "denial-due":
-    "A request of this run will be denied by the policy if no one decides it in time, so the run is watched until then. Have it decided, or wait.",
+    "If no one decides in time, the policy will deny a request of this run, so Countersign must keep watching it. Get it decided, or wait for its deadline.",
   answered: "Someone has already answered this.",
   "not-auditor": "Only Countersign's admins and the auditors that the policy names can read the audit.",
   "not-freezer":

@@ -225,25 +225,23 @@ function watchingPart(health: HealthAnswer, now: number): Block {
         span(service.type === "answers" ? "; the service answers" : "; none has been fetched yet"),
       );
     case "refused":
-      return shown("❌", span(", no usable answer now (key refused, see above)"));
+      return shown("❌", span("; no usable answer now (key refused, see above)"));
     case "paused":
       return shown("⚠️", span("; the service asked Countersign to wait"));
     case "unknown":
       // The check is more impatient than a poll.
       return service.type === "answers"
         ? shown("⚠️", span("; no answer to the check just now"))
-        : shown("❌", span(", no usable answer now"));
+        : shown("❌", span("; no usable answer now"));
   }
 }
 
 function downWords({ key, service }: HealthAnswer, down: ServiceDown, now: number): RichTextElement[] {
-  const since = [
-    span(`, no usable answer ${isBack(key, down) ? "from" : "since"} `),
-    moment(down.at),
-    span(` (${duration(now - down.at)})`),
-  ];
+  const lasted = duration(now - down.at);
+  if (isBack(key, down))
+    return [span(`; no usable answer for ${lasted}, from `), moment(down.at), span(" until just now")];
   // An outage may begin with silence and continue with errors. Only the latest failure is known.
-  if (isBack(key, down)) return [...since, span(" until just now")];
+  const since = [span("; no usable answer since "), moment(down.at), span(` (${lasted})`)];
   if (key === "refused") return [...since, span(": key refused, see above")];
   if (service.fault !== null && withoutLimit(service.fault) === withoutLimit(down.why))
     return [...since, span(": see above")];

@@ -55,7 +55,7 @@ function decisionWords({ approved, denied }: LookBack): RichTextElement[] {
   if (all === 0) return [span("No decision made by a person was confirmed.", { bold: true })];
   // One of a thousand is neither none nor all of them.
   const rounded = Math.min(Math.max(Math.round((100 * approved) / all), 1), 99);
-  const share = `${approved === 0 ? 0 : denied === 0 ? 100 : rounded} %`;
+  const share = `${approved === 0 ? 0 : denied === 0 ? 100 : rounded}%`;
   return [
     span(`${count(all)} ${plural(all, "decision")}: `, { bold: true }),
     span(`${count(approved)} approved, ${count(denied)} denied (${share} approved).`),

@@ -4,14 +4,13 @@ import type { OpenRefusal } from "../../../domain/authorization.ts";
 
 /** Null if `queueOf` never lists a request with this refusal, or if its row says it already. */
 export const REFUSAL_REASONS: { readonly [Type in OpenRefusal["type"]]: string | null } = {
-  requester: "you started or watch this run",
+  requester: "you started, watch or once watched this run, or may have started it",
   outsider: "your account belongs to another workspace",
   "not-approver": "the rule lists others",
   "part-filled": "your approval can't count for a missing part",
   "already-voted": "you approved it, others must too",
   "not-all-shown": "can only be denied",
-  "file-not-seen":
-    "you can only deny it: the whole of it is in a file in its channel. Ask someone there to approve it, or to add you",
+  "file-not-seen": "deny only: the full request is a file in a channel you are not in",
   "read-first": "read it first",
   unverified: "⚠️ Slack did not say whether you may decide it",
   closed: "its time to decide is over",

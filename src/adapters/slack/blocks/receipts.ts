@@ -125,7 +125,9 @@ function notMe(id: string): Block {
     text: plain("This was not me"),
     confirm: {
       title: plain("Raise an alarm?"),
-      text: plain("This reports that someone else acted in your name. Countersign then tells you who is alerted."),
+      text: plain(
+        "This reports that someone else acted in your name. Countersign then tells you who is alerted.",
+      ),
       confirm: plain("Yes, it was not me"),
       deny: plain("Cancel"),
       style: "danger",

@@ -32,7 +32,7 @@ const FIXED_WORDS = {
   "read-first":
     "You must read the whole request before you approve it. Press Approve on the card: the request opens first. Nothing was sent.",
   "file-not-seen":
-    "This request is too long for Slack's form. The whole of it is in a file in its run's thread, and you are not in that channel, so you can only deny it. Nothing was sent. Ask a person in the channel to approve it, or to add you.",
+    "You can only deny this: the full request is a file in a channel you are not in. Nothing was sent. Ask a person in that channel to approve it, or to add you.",
   undone: "The approval was undone after this was shown to you. Nothing was sent. Look at the card again.",
   reopened:
     "This approval was reopened after this was shown to you; the request is the same. Nothing was sent. Decide it on the current card.",

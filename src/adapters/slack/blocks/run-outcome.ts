@@ -110,7 +110,7 @@ function taken(run: Run, id: RunId, deployment: Deployment): Message {
   const title = "⚠️ Started, but not followed here";
   const what = "The service gave this run the id of a run in another thread: ";
   const meaning =
-    "Perhaps someone started watching it before the service answered; then its approvals are in that thread. Otherwise the service used one id for two runs, and Countersign can't tell them apart. Ask the operators of the service.";
+    "Either someone began watching it before the service answered, and its approvals are in that thread; or the service gave two runs the same id, and Countersign can't tell them apart. Ask the operators of the service.";
   const first = line(person(run.requester), span(" "), span(title, { bold: true }));
   const second = line(span(what), runIdElement(id, deployment), span(". "), span(meaning));
   const text = escaped(`${title}: ${oneLine(run.input, 150)}`);

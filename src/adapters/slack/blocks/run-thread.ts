@@ -289,7 +289,7 @@ function readableAgain(run: Run): Message {
   const says = isWatched(run)
     ? "The service's answers about this run can be used again, or no longer contain what could not be read."
     : "The run is over, or Countersign no longer watches it.";
-  const title = "⚪ Over: an answer of the service could not be read";
+  const title = "⚪ No longer current: unreadable answer from the service";
   return withId("unreadable:over", {
     text: `${title}. ${says}`,
     blocks: [header(title), rich(line(span(says)))],

@@ -56,7 +56,7 @@ test("says of an outage only what is true for all of it, and the newest failure"
     ["http_503", "The agent service answered HTTP 503."],
     ["timeout", "The agent service did not answer within 10 s."],
   ] as const) {
-    expect(away(code, why)).toMatch(/, no usable answer since .*: /);
+    expect(away(code, why)).toMatch(/; no usable answer since .*: /);
     expect(away(code, why)).toContain(why);
   }
 });
@@ -73,7 +73,7 @@ test("says once that the key is refused, and what to do", () => {
   const refused = "The agent service answered HTTP 401 (Unauthorized).";
   for (const shown of [reportWith({ key: "refused" }), away("http_401", refused, { key: "refused" })]) {
     expect(shown.split("AGENT_API_KEY.")).toHaveLength(2);
-    expect(shown).toMatch(/Watching: 1 run, no usable answer .*key refused, see above/);
+    expect(shown).toMatch(/Watching: 1 run; no usable answer .*key refused, see above/);
     expect(shown).not.toContain("the service answers");
   }
 });
@@ -88,7 +88,7 @@ test("does not repeat why the service does not answer", () => {
 
 test("says that an outage is over as soon as a fetch is answered", () => {
   const shown = away("timeout", "The agent service did not answer within 10 s.", { key: "accepted" });
-  expect(shown).toMatch(/no usable answer from .* until just now/);
+  expect(shown).toMatch(/1 run; no usable answer for .*, from .* until just now/);
 });
 
 test("says why the key is not checked while the service asks to wait", () => {

@@ -203,10 +203,10 @@ test("the week's share is not rounded to all or none if there was an exception",
   const shareOf = (approved: number, denied: number): string => {
     const facts = { entry: keptEntry, about: null, action: null, channel: null, card: null };
     const message = lookBackMessage({ ...facts, lookBack: { ...busy, approved, denied } }, "/agent");
-    return /\((\d+ %) approved\)/.exec(textOf(message.blocks))?.[1] ?? "";
+    return /\((\d+%) approved\)/.exec(textOf(message.blocks))?.[1] ?? "";
   };
-  expect([shareOf(999, 1), shareOf(1, 999), shareOf(3, 1)]).toEqual(["99 %", "1 %", "75 %"]);
-  expect([shareOf(7, 0), shareOf(0, 7)]).toEqual(["100 %", "0 %"]);
+  expect([shareOf(999, 1), shareOf(1, 999), shareOf(3, 1)]).toEqual(["99%", "1%", "75%"]);
+  expect([shareOf(7, 0), shareOf(0, 7)]).toEqual(["100%", "0%"]);
 });
 
 test("what is left out of a list is in the singular if it is one", () => {
