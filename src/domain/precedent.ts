@@ -3,9 +3,9 @@
 
 import type { UserId } from "./ids.ts";
 
-/** The age up to which decisions count as precedents (ms). Older ones were based on other facts. Our choice. */
-export const PRECEDENT_AGE_MS = 90 * 24 * 60 * 60_000;
+/** The age up to which decisions count as precedents. Older ones were based on other facts. Our choice. */
 export const PRECEDENT_DAYS = 90;
+export const PRECEDENT_AGE_MS = PRECEDENT_DAYS * 24 * 60 * 60_000;
 /** The most decisions of one verdict that we count, because each is proven by its signature, which takes time. Our choice. */
 export const MAX_PRECEDENTS = 20;
 

@@ -262,8 +262,8 @@ export function createUndoDecision(deps: DecideDeps): UndoDecision {
     },
     async inWindow(by, nonce) {
       const form = await formOf(deps, by, nonce, null);
-      const run = "type" in form ? undefined : (await deps.store.load(form.run))?.run;
       if ("type" in form) return refused(deps, { refusal: form, run: null }, by, { step: "undo" });
+      const run = (await deps.store.load(form.run))?.run;
       if (run === undefined)
         return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "undo" });
       return takeBack(deps, by, { ...form, run });

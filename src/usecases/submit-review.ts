@@ -75,7 +75,7 @@ export function createSubmitReview(deps: DecideDeps): SubmitReview {
         ({ ticket }) => ticket.run,
       ),
     ];
-    const fault = await reasonFault(deps, by, byRun);
+    const fault = await refuseFaultyReasons(deps, by, byRun);
     if (fault !== null) return err(fault);
     for (const refusal of unknown) await refused(deps, { refusal, run: null }, by, { step: "submit" });
     const settled = await Promise.allSettled(byRun.map(([key, chosen]) => commitRun(deps, by, key, chosen)));
@@ -116,14 +116,19 @@ function reviewedOf(unknown: readonly Refusal[], lines: readonly Line[]): Review
 type ByRun = readonly (readonly [RunKey, readonly Chosen[]])[];
 
 /** Resolves to the first fault; denials come before approvals. Writes an audit entry for each request with a fault. */
-async function reasonFault(deps: DecideDeps, by: PersonId, byRun: ByRun): Promise<ReasonFault | null> {
+async function refuseFaultyReasons(
+  deps: DecideDeps,
+  by: PersonId,
+  byRun: ByRun,
+): Promise<ReasonFault | null> {
   const faults: ReasonFault[] = [];
   for (const [key, chosen] of byRun) {
     const run = (await deps.store.load(key))?.run;
-    for (const { ticket, reason } of run === undefined ? [] : chosen) {
+    if (run === undefined) continue;
+    for (const { ticket, reason } of chosen) {
       const { verdict, approval: id, saw, at: clicked } = ticket;
-      const approval = run === undefined ? null : findApproval(run, id);
-      if (run === undefined || approval === null) continue;
+      const approval = findApproval(run, id);
+      if (approval === null) continue;
       const refusal = refusalOfReason(reason, verdict, ruleOf(deps.context(), run, approval));
       if (refusal === null) continue;
       faults.push({ verdict, refusal });
