@@ -1,7 +1,8 @@
-// What the message about a stop counts, after the stop's denial did not take effect.
+// What the message about a stop counts, after the stop's denial did not take effect, and which approvals it could not stop.
 
 import { expect, test } from "vitest";
-import { deniedByStop } from "#src/domain/stop-report.ts";
+import { deniedByStop, notStopped } from "#src/domain/stop-report.ts";
+import { renderKey, STOPPED } from "#src/domain/render-key.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { type Bench, clickOn, createBench } from "../make/bot.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
@@ -69,4 +70,23 @@ test("a denial that the service refused is not counted as unconfirmed when the r
   bench.agents.statuses.set(id, "succeeded");
   await bench.clock.pass(60_000);
   expect(deniedByStop(await bench.run(id))).toEqual(NONE);
+});
+
+test("an approval without an answer is named as not stopped, and so is what becomes of it", async () => {
+  const bench = await createBench();
+  const { id, click } = await bench.withCard();
+  const lost = { type: "unsure", why: "no answer", code: "timeout" } as const;
+  bench.agents.answer = () => Promise.resolve(lost);
+  const opened = await bench.flow.openForm.open(click, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "yes");
+  await bench.clock.pass(500);
+  await bench.flow.stopRun.stop(await pressOn(bench, id));
+  const fates = async () => notStopped(await bench.run(id)).named.map(({ fate }) => fate);
+  expect(await fates()).toEqual(["sent"]);
+  await bench.clock.pass(60_000);
+  expect(await fates()).toEqual(["sent-unconfirmed"]);
+  const run = await bench.run(id);
+  expect(run.posts[STOPPED]).toMatchObject({ type: "up", shows: renderKey(run, STOPPED) });
+  expect(bench.agents.resolved.map(({ verdict }) => verdict)).toEqual(["approve"]);
 });
