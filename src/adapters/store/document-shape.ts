@@ -70,14 +70,14 @@ export function orElse<T>(doc: Doc<T>, value: T): Doc<T> {
   return z._default(doc, value as never);
 }
 
-/** Drops fields that the type does not have. */
+/** Drops fields that the type does not have. So a release must not save a document of a newer one (`DOC_VERSION` in run-row.ts). */
 export function record<T extends object>(shape: Shape<T>): Doc<T> {
   return z.object(shape) as unknown as Doc<T>;
 }
 
 /** A record whose names come from outside. `__proto__` is a name like any other. */
 export function byName<T>(doc: Doc<T>): Doc<{ readonly [name: string]: T }> {
-  return z.custom<{ readonly [name: string]: unknown }>(isObject).transform((value, ctx) => {
+  const read = z.custom<{ readonly [name: string]: unknown }>(isObject).transform((value, ctx) => {
     const members = Object.entries(value).map(([name, unread]): [string, T] => {
       const member = doc.safeParse(unread);
       if (member.success) return [name, member.data];
@@ -87,6 +87,8 @@ export function byName<T>(doc: Doc<T>): Doc<{ readonly [name: string]: T }> {
     });
     return Object.fromEntries(members);
   });
+  // The function hides `doc` from whoever lists the stored fields.
+  return read.meta({ member: doc });
 }
 
 type Tagged = { readonly type: string };

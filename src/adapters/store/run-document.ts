@@ -1,5 +1,6 @@
 // The schemas of stored runs and forms, so that what is read from the store is parsed instead of cast. A field that is added after 0.2.0
-// needs `orElse`, so that runs stored earlier still load. test/adapters/store/golden contains such runs.
+// needs `orElse` or `optional`, so that runs stored earlier still load (test/adapters/store/golden contains such runs), and a version of the
+// documents that no released program has (`DOC_VERSION` in run-row.ts), so that older replicas leave it alone.
 
 import type { Freeze } from "../../domain/freeze.ts";
 import {

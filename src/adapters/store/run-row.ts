@@ -14,8 +14,11 @@ import { formDocument, runDocument } from "./run-document.ts";
 import { brokenForm, brokenRun, type Findings, isSealed, type SealedRun, type Seals } from "./seals.ts";
 import { type Database, read, type RunRow, type Tables } from "./database.ts";
 
-/** To be raised when the shape of a released run or ticket changes. This file must then read the older versions too. */
-const DOC_VERSION = 1;
+/**
+ * To be raised with the first change of the stored fields after a release. An older release drops the fields that it does not know when it
+ * saves a run, but cannot read a newer version, so it leaves the run alone. This file reads all older versions; 0.2.0 wrote version 1.
+ */
+export const DOC_VERSION = 2;
 
 /** The columns that are derived from the run. */
 export type DerivedRow = SealedRun & Pick<RunRow, "seal" | "shard">;
@@ -162,12 +165,12 @@ function readDocument(
   row: { doc_version: number; doc: string },
   textOf: TextOf,
 ): Document | null {
-  if (row.doc_version !== DOC_VERSION) {
+  const { doc_version: version } = row;
+  if (version > DOC_VERSION)
     throw unreadable(
       what,
-      `it has version ${row.doc_version}, and this program reads version ${DOC_VERSION}`,
+      `it has version ${version}, and this program reads at most version ${DOC_VERSION}`,
     );
-  }
   const written = parsedJson(what, row.doc);
   const doc = unpackedFrom(row.doc, written, textOf);
   if (doc === undefined) return null;

@@ -1,5 +1,6 @@
 // The schema, as a list of migration steps. A released step is never edited: every change is a new step.
 // The first release is 0.2.0; until then the first step is edited in place.
+// Replicas of an older release leave a new column unset until they stop, so it needs a default that is right for their rows.
 // Both engines read the same text, so keys are text, times are bigint (ms since 1970), and documents are JSON in text.
 
 import { type Expression, sql } from "kysely";
@@ -149,7 +150,7 @@ const AUDIT_LOCK = [
   "insert into audit_lock (taken) values (0)",
 ];
 
-/** Adds the column that finds earlier decisions on the same request. Entries from before this step are not found. */
+/** Adds the column that finds earlier decisions on the same request. Entries of releases without this step are not found. */
 function findPrecedents(): readonly string[] {
   return [
     "alter table audit add column asked text", // domain/audit/verify-chain.ts: verdict and digest, derived from the entry
