@@ -33,10 +33,12 @@ export function observeMissing(run: Run, askedAt: number, ctx: Context): Run {
 
 /** Returns whether the run can be looked up at the service by its id, as far as we know. */
 export function isKnownToService(run: Run): boolean {
-  const { watch } = run;
-  const wasMissing = watch.type === "given-up" || (watch.type === "dropped" && watch.missing === true);
-  return !isMissing(run) && !wasMissing && !hasGivenUpId(run);
+  return !isMissing(run) && !wasMissing(run) && !hasGivenUpId(run);
 }
+
+/** Returns whether the service no longer knew the run when we stopped asking. */
+export const wasMissing = ({ watch }: Pick<Run, "watch">): boolean =>
+  watch.type === "given-up" || (watch.type === "dropped" && watch.missing === true);
 
 function isLongMissing({ watch }: Run, { monotonic }: Context): boolean {
   return watch.type === "missing" && monotonic - watch.since >= GIVE_UP_AFTER_MS;

@@ -3,7 +3,7 @@
 import { applyPolicy } from "../domain/applied-rule.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { type RunId, RunKey, UNKNOWN_PERSON } from "../domain/ids.ts";
-import { reasonToKeepWatching, stopWatching } from "../domain/end-run.ts";
+import { reasonToKeepWatching, stopWatching, wasMissing } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { adoptedRun, isWatched, type Run, type Stop } from "../domain/run.ts";
@@ -167,9 +167,8 @@ async function stopInForce({ store, context }: UseCaseDeps, { key, id }: RunIds)
 }
 
 /** A run that was missing stays missing until the service knows it again. */
-function watchedAgain({ watch }: Run, monotonic: number): Run["watch"] {
-  const wasMissing = watch.type === "given-up" || (watch.type === "dropped" && watch.missing === true);
-  return wasMissing ? { type: "missing", since: monotonic, absence: null } : { type: "on" };
+function watchedAgain(run: Run, monotonic: number): Run["watch"] {
+  return wasMissing(run) ? { type: "missing", since: monotonic, absence: null } : { type: "on" };
 }
 
 async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<Run, CommandRefusal>> {
