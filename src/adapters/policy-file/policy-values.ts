@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { ChannelId, GroupId, UserId } from "../../domain/ids.ts";
-import type { ListedPeople, NamedPeople, Part, Principals } from "../../domain/policy/named-people.ts";
+import { type ListedPeople, type Part, type Principals, together } from "../../domain/policy/named-people.ts";
 import type { Rule } from "../../domain/policy/policy.ts";
 
 const id = (prefixes: string, what: string, example: string) =>
@@ -138,12 +138,4 @@ export function approversOf(who: Written): Pick<Rule, "approvers" | "parts" | "e
 
 function partOf({ name, ...people }: NonNullable<Exclude<Written, "anyone">["all-of"]>[number]): Part {
   return { ...(name === undefined ? {} : { name }), ...principalsOf(people) };
-}
-
-function together(all: readonly NamedPeople[]): NamedPeople {
-  return {
-    users: [...new Set(all.flatMap(({ users }) => users))],
-    groups: [...new Set(all.flatMap(({ groups }) => groups))],
-    channels: [...new Set(all.flatMap(({ channels }) => channels))],
-  };
 }
