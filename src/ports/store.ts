@@ -86,11 +86,14 @@ export type RunStore = {
     limit: number;
   }): Promise<readonly Run[]>;
   /**
-   * Calls `visit` with each unfinished or pending run (as in `list`) of all channels, newest first. "without-id": with each run for which the
-   * service has not returned an id. Other work gets its turn in between, and no more than a batch of runs is in memory. A run that changes
-   * meanwhile is visited with or without its change.
+   * Visits all unfinished or pending runs (as in `list`), or those without an id of the service, newest first. `visitUnreadable` gets the rows
+   * that cannot be read. Other work gets its turn in between. A run that changes meanwhile is visited with or without its change.
    */
-  eachRun(only: "unfinished" | "pending" | "without-id", visit: (run: Run) => void): Promise<void>;
+  eachRun(
+    only: "unfinished" | "pending" | "without-id",
+    visit: (run: Run) => void,
+    visitUnreadable?: (run: Pick<Run, "team" | "requester">) => void,
+  ): Promise<void>;
   channelsInUse(): Promise<readonly ChannelId[]>;
   /** Removes finished runs whose last change is older than `before` (ms). Keeps the audit. Resolves to their number. */
   forget(before: number): Promise<number>;

@@ -38,9 +38,14 @@ async function peopleWhoseStartItMayBe(
     creation.type === "sending" ||
     (creation.type === "unknown" && askedAt >= since) ||
     (creation.type === "taken" && creation.id === id);
-  await store.eachRun("without-id", (run) => {
-    if (run.team === team && mayBeTheirs(run)) found.push(run.requester);
-  });
+  const add = (run: Pick<Run, "team" | "requester">): void => {
+    if (run.team === team) found.push(run.requester);
+  };
+  const addIfTheirs = (run: Run): void => {
+    if (mayBeTheirs(run)) add(run);
+  };
+  // During a rollout, a start that a newer release has stored cannot be read here. It counts, because it may be under way.
+  await store.eachRun("without-id", addIfTheirs, add);
   for (const seq of await unconfirmedSince(store, since)) {
     const entry = await provenOf(deps, seq);
     const isTheirs = entry?.what === "start-unconfirmed" && entry.runId === null && entry.at >= since;

@@ -124,3 +124,14 @@ test("a forged entry of an unconfirmed start is reported, does not keep a run fr
   expect((await bench.run(id)).mayHaveAsked).toEqual([APPROVER]);
   expect((await bench.flow.queries.health(ADMIN)).audit.open).toHaveLength(1);
 });
+
+test("a person whose start cannot be read, as a newer release stored it, cannot approve a run that another person watches, which may be theirs", async () => {
+  const { bench, spoil } = await withFile();
+  bench.agents.create = () => new Promise(() => undefined);
+  await bench.flow.startRun.start(BY, { input: "task", intention: "a", answerUrl: null });
+  await bench.clock.rest();
+  spoil("update runs set doc_version = 99 where service_run_id is null");
+  const id = aRunId();
+  expect(await bench.flow.adoptRun.adopt(FRIEND, id)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).mayHaveAsked).toEqual([APPROVER]);
+});

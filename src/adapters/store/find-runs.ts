@@ -45,8 +45,8 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
 
     list: (filter) => firstRuns(db, runsOf, filter),
 
-    async eachRun(only, visit) {
-      await visitRuns(db, runsOf, { only }, visit);
+    async eachRun(only, visit, visitUnreadable = () => undefined) {
+      await visitRuns(db, visitingUnreadable(runsOf, visitUnreadable), { only }, visit);
     },
 
     async channelsInUse() {
@@ -59,6 +59,15 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
 type RunsOf = (rows: readonly StoredRow[]) => Promise<readonly StoredRun[]>;
 type ListFilter = Parameters<RunStore["list"]>[0];
 type Filter = Omit<Partial<ListFilter>, "only"> & { only: ListFilter["only"] | "without-id" };
+
+function visitingUnreadable(runsOf: RunsOf, visit: (row: StoredRow) => void): RunsOf {
+  return async (rows) => {
+    const runs = await runsOf(rows);
+    const keys = new Set(runs.map(({ run }) => run.key));
+    for (const row of rows) if (!keys.has(row.key)) visit(row);
+    return runs;
+  };
+}
 
 /** How many runs are read before other work gets its turn. Reading one takes about 50 µs, and SQLite does not let go of the event loop. */
 const READ_AT_ONCE = 200;
