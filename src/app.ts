@@ -8,6 +8,7 @@ import {
   type PolicyHolder,
 } from "./adapters/policy-file/policy-holder.ts";
 import type { SlackApp } from "./adapters/slack/bolt-app.ts";
+import { digestOf } from "./adapters/store/audit-key.ts";
 import { policyLoadedEntry, type Program, programStartedEntry } from "./audit/entry.ts";
 import { type Bot, createBot } from "./bot.ts";
 import { type Config, secretsOf } from "./config.ts";
@@ -25,7 +26,6 @@ import {
   type Closers,
   type Current,
   createRejectionCounter,
-  digest,
   homeOf,
   MAX_POLLS_IN_FLIGHT,
   nonce,
@@ -231,7 +231,7 @@ function startReloading(parts: Reloading, closers: Closers): App["reload"] {
   return () => reloading.reload();
 }
 
-const auditStamp = () => ({ now: Date.now(), digest });
+const auditStamp = () => ({ now: Date.now(), digest: digestOf });
 
 type ContextParts = {
   readonly config: Config;
@@ -246,7 +246,7 @@ const contextOf =
     now: clock.now(),
     monotonic: clock.monotonic(),
     process: thisProcess,
-    digest,
+    digest: digestOf,
     nonce,
     slowestRetryMs: slowestProbeMs(config.poll.maxMs),
     policy: policy.now(),

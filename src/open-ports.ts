@@ -1,7 +1,7 @@
 // Opens everything that the bot talks to: the store, the agent service, the gateway, Slack and the audit sink. Also opens the bot's own
 // HTTP port.
 
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { hostname } from "node:os";
 import timers from "node:timers/promises";
@@ -15,6 +15,7 @@ import type { SlackApp } from "./adapters/slack/bolt-app.ts";
 import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
 import { reachSlack } from "./adapters/slack/reach-slack.ts";
 import { createSlack } from "./adapters/slack/slack-adapter.ts";
+import { digestOf } from "./adapters/store/audit-key.ts";
 import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 import type { Config } from "./config.ts";
 import { Nonce } from "./domain/ids.ts";
@@ -32,7 +33,6 @@ import { programVersion } from "./version.ts";
 export const MAX_POLLS_IN_FLIGHT = 128;
 /** At a stop, polls in progress get this long to finish (ms). */
 const CALLS_GRACE_MS = 500;
-export const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 export const nonce = (): Nonce => Nonce(randomBytes(16).toString("base64url"));
 
 export type Closers = (() => Promise<void>)[];
@@ -158,7 +158,7 @@ export function openServices(
     logger: slackLogger(log),
     log,
     clock,
-    digest,
+    digest: digestOf,
     nonce,
     macOf: (words) => store.macOf(words),
   });
