@@ -10,7 +10,7 @@ import type { AuditVerdict } from "../domain/audit/verify-chain.ts";
 import { slackNames } from "./slack/ask-slack.ts";
 import { acknowledgeFindings, type NewKey, redactText, rotateKeys, stateOfRows } from "./audit/upkeep.ts";
 import { archiveOldest, withArchives } from "./audit/archive.ts";
-import { compareWithCopy } from "./audit/against.ts";
+import { compareWithCopy, type CopyPart, openCopy } from "./audit/against.ts";
 import { type AuditCommand, readCommandLine, USAGE } from "./audit/command-line.ts";
 import {
   type AuditFile,
@@ -57,6 +57,7 @@ function wordsOf(error: unknown): string {
 
 type Where = { readonly database: string; readonly key: string | null };
 type VerifyCommand = Extract<AuditCommand, { type: "verify" }>;
+type Verification = VerifyCommand & { readonly copy: readonly CopyPart[] };
 type PrintCommand = Extract<AuditCommand, { type: "export" | "show" | "report" }>;
 
 async function execute(command: AuditCommand, where: Where): Promise<number> {
@@ -83,13 +84,15 @@ async function execute(command: AuditCommand, where: Where): Promise<number> {
 }
 
 async function readAudit(command: VerifyCommand | PrintCommand, where: Where): Promise<number> {
+  // Opened first, so that the database has every entry that the copy has.
+  const copy = await openCopy(command.type === "verify" ? command.against : []);
   const stored = await openAuditFile(where.database);
   let close = stored.close;
   try {
     const audit = await withArchives(stored, command.archives, publicKeysFor(where, command.publicKeys));
     close = audit.close;
     return await (command.type === "verify"
-      ? verify(audit, command, where)
+      ? verify(audit, { ...command, copy }, where)
       : printUnlessTampered(audit, command, where));
   } finally {
     await close();
@@ -106,7 +109,7 @@ function readNewKey(file: string): NewKey {
   );
 }
 
-async function verify(audit: AuditFile, command: VerifyCommand, where: Where): Promise<number> {
+async function verify(audit: AuditFile, command: Verification, where: Where): Promise<number> {
   const { heads } = command;
   const verdict = await auditVerdict(audit, publicKeysFor(where, command.publicKeys), heads);
   (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
@@ -151,12 +154,12 @@ async function reportArchived(audit: AuditFile, verb: "check" | "read"): Promise
 /** Never rejects, because what is wrong with the database itself is still to be reported. */
 async function reportCopy(
   audit: AuditFile,
-  { against, publicKeys }: VerifyCommand,
+  { copy, publicKeys }: Verification,
   where: Where,
 ): Promise<number> {
-  if (against.length === 0) return GOOD;
+  if (copy.length === 0) return GOOD;
   try {
-    const { agrees, words } = await compareWithCopy(audit, publicKeysFor(where, publicKeys), against);
+    const { agrees, words } = await compareWithCopy(audit, publicKeysFor(where, publicKeys), copy);
     (agrees ? console.log : console.error)(words);
     return agrees ? GOOD : TAMPERED;
   } catch (error) {

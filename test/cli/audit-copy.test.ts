@@ -1,13 +1,17 @@
 // `npm run audit -- verify --against FILE`: the database and the copy that AUDIT_SINK received are compared with each other.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ocsfEvent, ocsfLine } from "#src/audit/ocsf.ts";
 import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
+import { openAuditFile } from "#src/adapters/store/audit-file.ts";
 import { openStore } from "#src/adapters/store/open.ts";
+import { compareWithCopy, openCopy } from "#src/cli/audit/against.ts";
 import { NO_LINK } from "#src/domain/audit/hash-chain.ts";
 import { relink } from "../audit/tampering.ts";
 import { runCommand } from "../make/run-command.ts";
@@ -83,6 +87,42 @@ test("a rewrite of the database by an attacker with its key is detected, althoug
     "DIFFERS at entry 4, 5, 6: the database differs from what was sent, and the copy's line is signed.",
   );
   expect(code).toBe(1);
+});
+
+/** Acts like a bot with AUDIT_SINK while the command runs. */
+async function recordMore(): Promise<void> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const [head] = await store.auditRows(5, 1);
+  await store.audit([anAuditEntry(aRun(), { reason: "meanwhile" })]);
+  const [row] = await store.auditRows(6, 1);
+  await store.close();
+  if (head === undefined || row === undefined) throw new Error("there is no such entry");
+  appendFileSync(copy, ocsfLine(row, head.link));
+}
+
+test("an entry that reaches the copy before the command opens it is in the database that is compared", async () => {
+  const [first, second] = [join(folder, "first"), join(folder, "second")];
+  execFileSync("sh", ["-c", 'mkfifo "$0" "$1"', first, second]);
+  const parts = [first, second, copy].flatMap((part) => ["--against", part]);
+  const verified = runCommand("audit", ["verify", ...parts], { env: { DATABASE_URL: `sqlite:${file}` } });
+  // The command opens the pipes one after the other, and waits until something writes to them.
+  await (await open(first, "w")).close();
+  await recordMore();
+  await (await open(second, "w")).close();
+  const { code, out, err } = await verified;
+  expect(out + err).not.toContain("DIFFERS");
+  expect(out).toContain("The copy agrees: 7 entries are the same in both.");
+  expect(code).toBe(0);
+});
+
+test("an entry that reaches the copy after the command opened it is not compared", async () => {
+  const parts = await openCopy([copy]);
+  const audit = await openAuditFile(file);
+  await recordMore();
+  const { agrees, words } = await compareWithCopy(audit, [auditKeyBeside(file).key.publicKey], parts);
+  await audit.close();
+  expect(words).toBe("The copy agrees: 6 entries are the same in both.");
+  expect(agrees).toBe(true);
 });
 
 test("entries that were cut off the database are reported", async () => {

@@ -1,25 +1,55 @@
 // `verify --against FILE`: compares the database with a copy of the audit that AUDIT_SINK received.
 
-import { createReadStream } from "node:fs";
+import { createReadStream, fstatSync, open } from "node:fs";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { auditSignatures, digestOf } from "../../adapters/store/audit-key.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { type CopyComparison, readCopy } from "../../audit/compare-copy.ts";
 
 export type AgainstCopy = { readonly agrees: boolean; readonly words: string };
 
-/** `files`: the parts of one copy, in any order. Rejects if a file cannot be read, or if none of them has an entry of this audit. */
+/** Yields the lines of one part of a copy. Rejects if its file cannot be read. */
+export type CopyPart = () => AsyncIterable<string>;
+
+/**
+ * Opens the parts of one copy, in any order. What AUDIT_SINK appends from then on is not read. So if the database is opened afterwards, it
+ * has every entry that was sent. Never rejects: a part that cannot be opened rejects when it is read.
+ */
+export async function openCopy(files: readonly string[]): Promise<readonly CopyPart[]> {
+  const parts: CopyPart[] = [];
+  for (const file of files) parts.push(await openPart(file));
+  return parts;
+}
+
+async function openPart(file: string): Promise<CopyPart> {
+  try {
+    const fd = await promisify(open)(file, "r");
+    const stats = fstatSync(fd);
+    // A pipe has no size.
+    return () => linesOf(fd, stats.isFile() ? stats.size : Infinity);
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+async function* linesOf(fd: number, bytes: number): AsyncGenerator<string> {
+  if (bytes === 0) return;
+  const input = createReadStream("", { fd, encoding: "utf8", end: bytes - 1 });
+  yield* createInterface({ input, crlfDelay: Infinity });
+}
+
+/** Rejects if a part cannot be read, or if none of them has an entry of this audit. */
 export async function compareWithCopy(
   audit: AuditFile,
   publicKeys: readonly string[],
-  files: readonly string[],
+  parts: readonly CopyPart[],
 ): Promise<AgainstCopy> {
   const signature = auditSignatures([...publicKeys, ...(await audit.announcedKeys())]);
   const copy = readCopy({ hash: digestOf, signature });
-  for (const file of files) {
-    const input = createReadStream(file, "utf8");
-    for await (const line of createInterface({ input, crlfDelay: Infinity })) copy.add(line);
-  }
+  for (const lines of parts) for await (const line of lines()) copy.add(line);
   return words(await copy.compare(audit.rows(), await audit.base()));
 }
 
