@@ -148,7 +148,8 @@ async function openSeveral(
   const found = await findReviewed(deps, kind, by, value);
   if (found === null) return refused(deps, UNKNOWN, by, { step: "click" });
   const { run, approval } = found;
-  const rule = ruleOf(deps.context(), run, approval);
+  const ctx = deps.context();
+  const rule = ruleOf(ctx, run, approval);
   const queue = await readQueue(deps, by, { only: run.channel });
   const group = groupAround(queue.yours, kind, { run, rule });
   if (group.length === 0) {
@@ -156,8 +157,9 @@ async function openSeveral(
     return refused(deps, { refusal: whyNone(queue, found), run }, by, attempt);
   }
   const { forms, later } = packed(deps, before === null ? group : rotatedAfter(before, group));
-  const bundle = deps.context().nonce();
-  await storeForms(deps, by, bundle, forms);
+  const bundle = ctx.nonce();
+  // The form is from before its look-ups, during which others may have decided.
+  await storeForms(deps, by, { bundle, at: ctx.now }, forms);
   const end = forms.at(-1);
   const last = end === undefined ? null : placeOf(end.item);
   return ok({ bundle, forms, apart: group.filter(isApart), later, kind, value, last });
@@ -262,10 +264,10 @@ function charsOf(approval: Approval): number {
 async function storeForms(
   deps: Deps,
   { team, user }: PersonId,
-  bundle: Nonce,
+  { bundle, at }: { readonly bundle: Nonce; readonly at: number },
   forms: Packed["forms"],
 ): Promise<void> {
-  const { now: at, policy } = deps.context();
+  const { policy } = deps.context();
   const made = forms.map(({ item: { run, approval, rule }, nonce }): [FormTicket, AuditEntry] => {
     const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
     const bound = { nonce, team, user, approval: approval.id, version: approval.version, run: run.key };

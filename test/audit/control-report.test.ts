@@ -5,10 +5,11 @@ import { readForReport } from "#src/audit/control-report.ts";
 import { lookBackAt } from "#src/audit/look-back.ts";
 import { ApprovalId, type RunId, UserId } from "#src/domain/ids.ts";
 import { auditEntry, type KeptEntry } from "#src/audit/entry.ts";
+import type { Click } from "#src/usecases/open-form.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { BY, decided } from "../make/receipts.ts";
-import { TEAM } from "../make/run.ts";
+import { aNonce, TEAM } from "../make/run.ts";
 
 const MONDAY = Date.UTC(2026, 10, 23);
 const LATE = { team: TEAM, user: UserId("U0LATE") };
@@ -22,25 +23,38 @@ async function report({ store }: Bench): Promise<ReadonlyMap<string, string>> {
   return new Map(sections.flatMap(({ rows }) => rows.map(({ measure, value }) => [measure, value])));
 }
 
-test("a form whose look-ups took longer than another person's decision does not reopen the request", async () => {
-  const bench = await createBench();
-  const { click } = await bench.withCard();
-  const lookUp = bench.people.lookUp.bind(bench.people);
-  const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
-  bench.people.lookUp = async (team, user, ...more) => {
-    if (user === LATE.user) await slow;
-    return lookUp(team, user, ...more);
-  };
-  const late = bench.flow.openForm.open({ ...click, ...LATE }, "approve");
-  const opened = await bench.flow.openForm.open(click, "approve");
-  if (!opened.ok) throw new Error(opened.error.refusal.type);
-  await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
-  await bench.clock.pass(5_000);
-  answer();
-  await late;
-  const rows = await report(bench);
-  expect([rows.get("Approved"), rows.get("Open at the end of the period")]).toEqual(["1", "0"]);
-});
+test.each([
+  [
+    "for one request",
+    ({ flow }: Bench, click: Click) => flow.openForm.open({ ...click, ...LATE }, "approve"),
+  ],
+  [
+    "for several requests",
+    ({ flow: { review } }: Bench, { nonce }: Click) =>
+      review.openSeveral(LATE, "run", review.valueFor("run", LATE, nonce ?? aNonce())),
+  ],
+])(
+  "a form %s whose look-ups took longer than another person's decision does not reopen the request",
+  async (_which, open) => {
+    const bench = await createBench();
+    const { click } = await bench.withCard();
+    const lookUp = bench.people.lookUp.bind(bench.people);
+    const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
+    bench.people.lookUp = async (team, user, ...more) => {
+      if (user === LATE.user) await slow;
+      return lookUp(team, user, ...more);
+    };
+    const late = open(bench, click);
+    const opened = await bench.flow.openForm.open(click, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+    await bench.clock.pass(5_000);
+    answer();
+    expect((await late).ok).toBe(true);
+    const rows = await report(bench);
+    expect([rows.get("Approved"), rows.get("Open at the end of the period")]).toEqual(["1", "0"]);
+  },
+);
 
 test("a decision that is sent twice because its first answer was lost counts as one approval", async () => {
   const bench = await createBench();
