@@ -59,7 +59,7 @@ export function readForReport({ from, to }: Period): ReportReader {
       times(found),
       refusedAttempts(found),
       exceptions(found),
-      rulesUsed(found, rules, unread),
+      rulesUsed(found, rules, unlisted({ unread, isFirstArchived: before === undefined && archived > 0 })),
       deciders(found),
     ],
   };
@@ -199,7 +199,30 @@ function exceptions(all: readonly KeptEntry[]): ReportSection {
   };
 }
 
-function rulesUsed(all: readonly KeptEntry[], rules: readonly RuleInForce[], unread: number): ReportSection {
+type Unlisted = { readonly unread: number; readonly isFirstArchived: boolean };
+
+/** Returns the rows about policies whose rules the report cannot list. */
+function unlisted({ unread, isFirstArchived }: Unlisted): ReportRow[] {
+  const first = {
+    measure: "Policy in force at the beginning",
+    value: "archived",
+    counted: "no entry before the period names it, so its rules are not listed; give --archive FILE",
+    entries: [],
+  };
+  const others = {
+    measure: "Policies that cannot be read",
+    value: String(unread),
+    counted: "their text was erased, or this program does not know it; their rules are not listed",
+    entries: [],
+  };
+  return [...(isFirstArchived ? [first] : []), ...(unread > 0 ? [others] : [])];
+}
+
+function rulesUsed(
+  all: readonly KeptEntry[],
+  rules: readonly RuleInForce[],
+  further: readonly ReportRow[],
+): ReportSection {
   const ruled = ofKind(all, "decided", "voted").filter(({ entry }) => entry.by !== null);
   const used = grouped(ruled, ({ policy }) =>
     policy === null ? "built-in policy" : `${policy.rule} (policy ${policy.version})`,
@@ -223,16 +246,7 @@ function rulesUsed(all: readonly KeptEntry[], rules: readonly RuleInForce[], unr
         counted,
         entries: [],
       })),
-      ...(unread === 0
-        ? []
-        : [
-            {
-              measure: "Policies that cannot be read",
-              value: String(unread),
-              counted: "their text was erased, or this program does not know it; their rules are not listed",
-              entries: [],
-            },
-          ]),
+      ...further,
     ],
   };
 }

@@ -147,6 +147,26 @@ test.each([
   expect((await report(bench)).get(measure)).toBe("1");
 });
 
+test.each([
+  ["is archived", 4, [], true],
+  ["has its entry", 4, [MONDAY - 1], false],
+  ["does not exist", 0, [], false],
+  ["was loaded in the period only, and an older one is archived", 4, [MONDAY + 1], true],
+] as const)(
+  "the report says whether the rules at the beginning are missing: the policy %s",
+  (_how, archived, loaded, isMissing) => {
+    const reader = readForReport({ from: MONDAY, to: Number.MAX_SAFE_INTEGER });
+    for (const [at, moment] of loaded.entries()) {
+      const entry = auditEntry(null, { at: moment, what: "policy-loaded", outcome: "", digest: "d" });
+      reader.add({ seq: archived + 1 + at, link: "", entry });
+    }
+    const rows = reader.report([], { unread: 0, archived }).flatMap((section) => section.rows);
+    const row = rows.find(({ measure }) => measure === "Policy in force at the beginning");
+    expect(row?.value).toBe(isMissing ? "archived" : undefined);
+    expect(row?.counted.endsWith("give --archive FILE") ?? false).toBe(isMissing);
+  },
+);
+
 describe("rules whose names contain 'and'", () => {
   const RULES = ["payments", "payments and refunds", "rest"];
   const version = "v1";
