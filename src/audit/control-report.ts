@@ -13,6 +13,7 @@ import {
   spread,
   unusedRules,
 } from "./report-population.ts";
+import { noLongerCounted } from "./report-void.ts";
 
 export type { ReportSection } from "./report-population.ts";
 
@@ -179,21 +180,12 @@ const EXCEPTIONS = [
 ] as const;
 
 function exceptions(all: readonly KeptEntry[]): ReportSection {
-  const settled = ofKind(all, "settled");
-  // A refused decision that reopens its request is void as well, but it had left.
-  const gone = settled.filter(
-    ({ entry: { outcome } }) => outcome.startsWith("void") && outcome !== "void: refused",
-  );
-  const refused = settled.filter(({ entry }) => entry.outcome === "refused");
+  const refused = ofKind(all, "settled").filter(({ entry }) => entry.outcome === "refused");
   return {
     title: "Exceptions and changes",
     rows: [
       ...EXCEPTIONS.map(([measure, what, says]) => countRow(measure, ofKind(all, what), `${what}: ${says}`)),
-      countRow(
-        "Decisions that no longer counted",
-        gone,
-        "settled as void: undone, or the request, the rule or the person's right changed before it left",
-      ),
+      ...noLongerCounted(all),
       countRow("Decisions that the service refused", refused, "settled as refused"),
     ],
   };

@@ -77,8 +77,30 @@ test("a decision that the service refused is counted as refused, and not as one 
   const rows = await report(bench);
   expect([
     rows.get("Decisions that the service refused"),
-    rows.get("Decisions that no longer counted"),
+    rows.get("Decisions and votes that no longer counted"),
   ]).toEqual(["1", "0"]);
+});
+
+test("decisions and votes that no longer counted are counted by their cause", () => {
+  const reader = readForReport({ from: 0, to: Number.MAX_SAFE_INTEGER });
+  const outcomes = [
+    "void: undone",
+    "void: frozen",
+    "void: undone",
+    "void: refused",
+    "void: of a later version",
+  ];
+  for (const [at, outcome] of outcomes.entries())
+    reader.add({ seq: at + 1, link: "", entry: auditEntry(null, { at: MONDAY, what: "settled", outcome }) });
+  const rows = reader.report([], { unread: 0, archived: 0 }).flatMap((section) => section.rows);
+  const first = rows.findIndex(({ measure }) => measure === "Decisions and votes that no longer counted");
+  expect(rows.slice(first, first + 5)).toMatchObject([
+    { value: "4", entries: [1, 2, 3, 5] },
+    { measure: "of these undone", value: "2", counted: "a person took it back", entries: [1, 3] },
+    { measure: "of these frozen", value: "1", counted: "a freeze began before it left", entries: [2] },
+    { measure: "of these of a later version", value: "1", counted: "settled as void: of a later version" },
+    { measure: "Decisions that the service refused", value: "0" },
+  ]);
 });
 
 const UNREADABLE = {
