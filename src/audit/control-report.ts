@@ -14,6 +14,7 @@ import {
   unusedRules,
 } from "./report-population.ts";
 import { noLongerCounted } from "./report-void.ts";
+import { MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "./run-diff.ts";
 
 export type { ReportSection } from "./report-population.ts";
 
@@ -158,7 +159,11 @@ const EXCEPTIONS = [
     "escalated",
     "a request reached a stage of its rule; people of a stage may decide, or only deny, as the rule says",
   ],
-  ["Reminders", "reminded", "a message called people to a request that waited"],
+  [
+    "Reminders",
+    "reminded",
+    `a message called people to a request that waited; further ones than ${MAX_ENTRIES_PER_APPROVAL} an hour for an approval, or ${MAX_ENTRIES_PER_RUN} for a run, have no entry and are not counted`,
+  ],
   ["Time extended", "extended", "a person gave a request more time, as far as its rule allows"],
   ["Questions asked", "asked", "to the requester; the clocks of the request stood still meanwhile"],
   ["Hand-overs", "handed-over", "a person asked another to look at a request instead"],

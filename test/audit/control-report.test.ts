@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { readForReport } from "#src/audit/control-report.ts";
 import { lookBackAt } from "#src/audit/look-back.ts";
+import { MAX_ENTRIES_PER_APPROVAL, MAX_ENTRIES_PER_RUN } from "#src/audit/run-diff.ts";
 import { ApprovalId, type RunId, UserId } from "#src/domain/ids.ts";
 import { auditEntry, type KeptEntry } from "#src/audit/entry.ts";
 import type { Click } from "#src/usecases/open-form.ts";
@@ -101,6 +102,14 @@ test("decisions and votes that no longer counted are counted by their cause", ()
     { measure: "of these of a later version", value: "1", counted: "settled as void: of a later version" },
     { measure: "Decisions that the service refused", value: "0" },
   ]);
+});
+
+test("the row of the reminders says that only so many have an entry, and that the others are not counted", () => {
+  const reader = readForReport({ from: 0, to: Number.MAX_SAFE_INTEGER });
+  const rows = reader.report([], { unread: 0, archived: 0 }).flatMap((section) => section.rows);
+  expect(rows.find(({ measure }) => measure === "Reminders")?.counted).toBe(
+    `reminded: a message called people to a request that waited; further ones than ${MAX_ENTRIES_PER_APPROVAL} an hour for an approval, or ${MAX_ENTRIES_PER_RUN} for a run, have no entry and are not counted`,
+  );
 });
 
 const UNREADABLE = {
