@@ -75,7 +75,7 @@ test("each number names the entries behind it", async () => {
   ]);
   const rows = await report();
   expect(Object.fromEntries(rows)).toMatchObject({
-    Approvals: { value: "4", entries: "4, 7, 10-11" },
+    Approvals: { value: "4", entries: "4, 7, 10 to 11" },
     "Events without an entry of their own": { value: "7", entries: "13" },
     Approved: { value: "2", entries: "4, 10" },
     Denied: { value: "1", entries: "7" },

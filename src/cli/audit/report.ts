@@ -125,7 +125,8 @@ function rangeWords(numbers: readonly number[], maxRanges: number): string {
     if (last !== undefined && last[1] === seq - 1) last[1] = seq;
     else ranges.push([seq, seq]);
   }
-  const words = ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`));
+  // A spreadsheet takes "10-11" for a date.
+  const words = ranges.map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`));
   const more = words.length - maxRanges;
   return more > 0 ? `${words.slice(0, maxRanges).join(", ")} and ${more} more ranges` : words.join(", ");
 }
