@@ -91,7 +91,7 @@ const csv = async (entry: object): Promise<string> => {
 };
 
 describe("the CSV", () => {
-  /** It only says where the text of `digest` is. */
+  /** Has a test of its own. */
   const LEFT_OUT = new Set<string>(["textKept"]);
   const TIMES = new Set<string>(["at", "since", "until"]);
 
@@ -101,6 +101,14 @@ describe("the CSV", () => {
     const times = field === "moments" ? Object.values(moments) : TIMES.has(field) ? [Number(value)] : null;
     const wanted = times?.map(clock) ?? leaves(value);
     for (const each of wanted) expect(text).toContain(each);
+  });
+
+  test("says in its last column whether a text was stored, so that an erased one differs from none", async () => {
+    const { textKept: _left, ...bare } = EVERY;
+    const [stored, none] = [await csv(EVERY), await csv(bare)].map((text) => text.trimEnd().split("\r\n"));
+    expect(stored?.[0]).toMatch(/,"text was stored"$/);
+    expect(stored?.at(-1)).toMatch(/,"yes"$/);
+    expect(none?.at(-1)).toMatch(/,$/);
   });
 });
 

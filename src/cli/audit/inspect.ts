@@ -146,6 +146,7 @@ const OF_SOME_KINDS = [
   "keys",
   "archive",
   "findings",
+  "text was stored",
 ] as const;
 const HEADINGS = [
   ...BASICS,
@@ -226,6 +227,7 @@ function cellsOfSomeKinds(entry: KeptEntry["entry"]): Pick<Cells, (typeof OF_SOM
     keys: keys === undefined ? null : plainJson(keys),
     archive: archive === undefined ? null : plainJson(archive),
     findings: findings?.join(" "),
+    "text was stored": entry.textKept === true ? "yes" : null,
   };
 }
 
