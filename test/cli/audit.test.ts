@@ -331,6 +331,7 @@ test.for([
   [["export", "--from", "2026-03-02", "--to", "2026-03-01"], "--to is before --from"],
   [["show"], "show needs the id of one run"],
   [["verify", "--colour"], "--colour"],
+  [["verify", "--tampered"], "verify does not take --tampered"],
   [["show", "run_7", "--head", "audit 5 · 0000000000000000"], "show does not take --head"],
   [["report", "--against", "copy.jsonl"], "report does not take --against"],
   [["acknowledge", "0000000000", "--new-key", "key.pem"], "acknowledge does not take --new-key"],

@@ -76,20 +76,22 @@ verify, export, show and report read DATABASE_URL, even while the bot runs, and 
   --public-key KEY  check signatures with this key (32 bytes in base64) instead of AUDIT_KEY or the key beside the database.
                     May be repeated; each key must have signed part of the audit.
   --archive FILE    read the entries of this archive file too. May be repeated.
-  --tampered        print an audit that was tampered with (export, show and report refuse to otherwise).
+export, show and report refuse to print an audit that was tampered with, except with:
+  --tampered        print it anyway.
 With SLACK_BOT_TOKEN set, show and the CSV give people's current Slack names beside their ids.
 
 Exit code 0: success. 1: the audit was tampered with. 2: the command could not be carried out,
 or not completely: a head of --head is in an archive file that is missing (add --archive).`;
 
-const READING = ["public-key", "archive", "tampered"];
+const READING = ["public-key", "archive"];
+const PRINTING = [...READING, "tampered"];
 
 /** The options of each command. An option that another command takes would otherwise be ignored, and the output would seem to obey it. */
 const TAKES: { readonly [command: string]: readonly string[] } = {
   verify: [...READING, "head", "against"],
-  export: [...READING, "from", "to", "format", "out"],
-  show: READING,
-  report: [...READING, "from", "to", "format", "out"],
+  export: [...PRINTING, "from", "to", "format", "out"],
+  show: PRINTING,
+  report: [...PRINTING, "from", "to", "format", "out"],
   archive: ["before", "without-sink"],
   "rotate-key": ["new-key"],
   redact: ["reason"],
