@@ -9,7 +9,7 @@ import { createDrawLookBack } from "./adapters/chart/draw-look-back.ts";
 import { createAgentService } from "./adapters/agents/agent-service.ts";
 import { createGateway } from "./adapters/agents/health-endpoints.ts";
 import { openSink } from "./adapters/audit-sink/open-sink.ts";
-import { createRejectedRequests, type Metrics, type RejectedRequests } from "./adapters/http/metrics.ts";
+import type { Metrics } from "./adapters/http/metrics.ts";
 import { readinessOf, startHttp } from "./adapters/http/server.ts";
 import type { SlackApp } from "./adapters/slack/bolt-app.ts";
 import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
@@ -22,6 +22,7 @@ import { Nonce } from "./domain/ids.ts";
 import type { Clock, MachineClock } from "./engine/clock.ts";
 import { createPartsBeforeSlack } from "./engine/health.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
+import { createQuietWarnings } from "./engine/logging.ts";
 import { type Log, slackLogger } from "./log.ts";
 import { createOpen, openSlack } from "./outbound.ts";
 import type { AuditSink } from "./ports.ts";
@@ -39,12 +40,23 @@ export type Closers = (() => Promise<void>)[];
 /** The parts that exist only once Slack has been reached. The HTTP port is open before that. */
 export type Current = { app: SlackApp | null; health: Health | null };
 
-export function createRejectionCounter(metrics: Metrics, log: Log, { monotonic }: Clock): RejectedRequests {
-  return createRejectedRequests({
-    count: (reason) => metrics.rejectedRequests(reason),
-    log,
-    monotonic,
+/** `reason` is one of our own words. Nothing that a stranger sent reaches the log. */
+type RejectedRequests = (reason: string) => void;
+
+/** Counts every rejected request. Logs each reason at most once a minute, at any level, so that a stranger cannot fill the log. */
+export function createRejectionCounter(
+  metrics: Pick<Metrics, "rejectedRequests">,
+  log: Pick<Log, "warn">,
+  clock: Pick<Clock, "monotonic">,
+): RejectedRequests {
+  const warn = createQuietWarnings({
+    log: { warn: (fields, message) => log.warn(fields, message), debug: () => undefined },
+    clock,
   });
+  return (reason) => {
+    metrics.rejectedRequests(reason);
+    warn(reason, { reason }, "rejected a request");
+  };
 }
 
 function logNewAuditKey(log: Log, { file }: AuditKeyNews): void {

@@ -1,7 +1,7 @@
-// The metrics for Prometheus, and the count of rejected requests.
+// The metrics for Prometheus.
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
-import type { Counters, EventLog } from "../../ports.ts";
+import type { Counters } from "../../ports.ts";
 import type { Readings } from "../../ports/monitoring.ts";
 import { METRICS, type MetricName, type MetricRow } from "./metrics-table.ts";
 
@@ -160,31 +160,4 @@ function setReadings(all: Registered, set: SetGauge, readings: Readings): void {
   all.policy_info.reset();
   set("policy_info", 1, { version: readings.policyVersion ?? "built-in" });
   if (auditHead !== null) set("audit_head_entry", auditHead);
-}
-
-// Counts every rejected request and logs each reason at most once a minute, so that a stranger cannot fill the log.
-
-/** `reason` is one of our own words. Nothing that a stranger sent reaches the log. */
-export type RejectedRequests = (reason: string) => void;
-
-type Deps = {
-  readonly count: (reason: string) => void;
-  readonly log: EventLog;
-  readonly monotonic: () => number;
-};
-
-const QUIET_MS = 60_000;
-
-export function createRejectedRequests({ count, log, monotonic }: Deps): RejectedRequests {
-  const kinds = new Map<string, { readonly at: number; unlogged: number }>();
-  return (reason) => {
-    count(reason);
-    const last = kinds.get(reason);
-    if (last !== undefined && monotonic() - last.at < QUIET_MS) {
-      last.unlogged += 1;
-      return;
-    }
-    log.warn({ reason, unlogged: last?.unlogged ?? 0 }, "rejected a request");
-    kinds.set(reason, { at: monotonic(), unlogged: 0 });
-  };
 }
