@@ -65,9 +65,14 @@ function pressAct(who: Named, where: Named, userActions: UserActions): ControlAc
           .unknown()
           .exactOptional()
           .describe("for a choice: the value of the option, or a list of values"),
+        values: z
+          .record(z.string(), z.unknown())
+          .exactOptional()
+          .describe("in a window: what is typed into its fields before, as for `person.submit`"),
       }),
     },
-    ({ person, button, chosen, ...at }) => userActions.press(who(person), placeOf(at, where), button, chosen),
+    ({ person, button, chosen, values, ...at }) =>
+      userActions.press(who(person), placeOf(at, where), button, { chosen, ...(values && { values }) }),
   );
 }
 

@@ -12,6 +12,9 @@ export type Place =
 /** Values keyed by a field's label, block id or action id; or keyed by block id, objects keyed by action id. */
 export type Typed = { readonly [field: string]: unknown };
 
+/** What a person chooses with a press, and what they have typed into the window before it. */
+type Filled = { readonly chosen?: unknown; readonly values?: Typed };
+
 export type UserActions = ReturnType<typeof createUserActions>;
 
 type Touched = Pick<Slack, "workspace" | "acts" | "shortcut"> & {
@@ -32,11 +35,16 @@ export function createUserActions(slack: Touched) {
       accepted(await acts.command(person, channel, command, rest));
     },
     /** Presses a button, and confirms a confirmation dialog. Resolves to the place of the button. */
-    press: async (person: PersonId, place: Place, button: string, chosen?: unknown): Promise<At> => {
+    press: async (person: PersonId, place: Place, button: string, filled: Filled = {}): Promise<At> => {
       const { at, blocks } = surfaceAt(slack, person, place, button);
       const usable = usableIn(blocks);
       const { block, element } = called(usable, button) ?? missing("button", button, usable);
-      accepted(await acts.click(person, at, block.block_id, String(element["action_id"]), chosen));
+      if (filled.values !== undefined) {
+        const open = "view" in at ? workspace.viewById(at.view) : undefined;
+        if (open === undefined) throw new Error("Only a window has fields to type into.");
+        workspace.typeInto(open, valuesOf(open, filled.values));
+      }
+      accepted(await acts.click(person, at, block.block_id, String(element["action_id"]), filled.chosen));
       return at;
     },
     /** Submits a form with the given fields and earlier input. Resolves to the window if it stays open, or to null if it closes. */

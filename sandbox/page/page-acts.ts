@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ActResult, Block } from "../slack/model.ts";
 import { slackbot } from "../slack/seed-workspace.ts";
 import type { PageParts } from "./base/parts.ts";
-import { chosenAt, valuesOf } from "./drawing/choices.ts";
+import { chosenAt, drawnIn, valuesOf } from "./drawing/choices.ts";
 import { bodyOf } from "./request-check.ts";
 
 const fields = z.array(z.tuple([z.string(), z.string()]));
@@ -25,6 +25,8 @@ const act = z.discriminatedUnion("do", [
     block: z.string(),
     action: z.string(),
     chosen: z.array(z.string()),
+    /** The fields of the form around it. */
+    fields: fields.default([]),
   }),
   z.object({
     do: z.literal("shortcut"),
@@ -97,7 +99,13 @@ function invite({ workspace }: PageParts, asked: Extract<Act, { do: "say" }>, re
 function click(parts: PageParts, asked: Extract<Act, { do: "click" }>): Promise<ActResult> | ActResult {
   const found = chosenAt(blocksAt(parts, asked), asked, asked.chosen);
   if (found === undefined) return failed("What you pressed has changed since. Look at it again.");
+  keepTyped(parts, asked);
   return parts.acts.click(asked.person, asked.at, asked.block, asked.action, found.chosen);
+}
+
+function keepTyped({ workspace }: PageParts, { at, person, fields }: Extract<Act, { do: "click" }>): void {
+  const open = "view" in at ? workspace.viewById(at.view) : undefined;
+  if (open?.person === person) workspace.typeInto(open, valuesOf(drawnIn(open.view.blocks, fields), fields));
 }
 
 function blocksAt({ workspace }: PageParts, asked: Extract<Act, { do: "click" }>): readonly Block[] {

@@ -133,6 +133,10 @@ const createViews = (of: State) => ({
     Object.assign(open, patch, patch.view ? { hash: hashOf(of) } : {});
     of.changed({ kind: "view", person: open.person });
   },
+  /** Keeps what a person types into a modal. As in Slack, the app learns it with the next click. */
+  typeInto: (open: OpenView, values: OpenView["values"]): void => {
+    open.values = { ...open.values, ...values };
+  },
   closeViews: (person: PersonId, gone: readonly OpenView[]): void => {
     for (const view of gone) of.views.splice(of.views.indexOf(view), 1);
     of.changed({ kind: "view", person });

@@ -244,6 +244,32 @@ describe("deciding", () => {
       .toBe("true");
   });
 
+  test("a choice takes along what is typed and chosen in the other fields", async () => {
+    const options = ["Not now", "Tests are missing"].map((text, i) => ({
+      text: { type: "plain_text", text },
+      value: `${i}`,
+    }));
+    const preset = {
+      type: "actions",
+      block_id: "preset",
+      elements: [{ type: "static_select", action_id: "chosen", options }],
+    };
+    const { blocks, ...form } = reasonModal();
+    const view = stage.workspace.pushView("U0ANA", { ...form, blocks: [preset, ...blocks] });
+    const known: unknown[] = [];
+    answer = () => {
+      known.push(structuredClone(view.values));
+      return Promise.resolve({ ok: true });
+    };
+    await go(channel);
+    await page.getByRole("textbox", { name: "Reason" }).fill("See ticket 12.");
+    await page.getByRole("radio", { name: "Stop the run" }).check();
+    await page.getByRole("combobox", { name: "Choose", exact: true }).selectOption("Not now");
+    await expect
+      .poll(() => known)
+      .toMatchObject([{ reason: { text: "See ticket 12." }, next: { next: "stop" } }]);
+  });
+
   test("an empty required field is rejected before the app is called", async () => {
     stage.workspace.pushView("U0ANA", reasonModal());
     await go(channel);

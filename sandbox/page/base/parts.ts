@@ -16,7 +16,7 @@ export type SlashCommand = {
 /** A shortcut that the app adds to the menu of a message. */
 export type MessageShortcut = { readonly callbackId: string; readonly name: string };
 
-/** What the page works with. It reads the workspace, and changes it only through `acts`. */
+/** What the page works with. It reads the workspace. People act through `acts`; only typed input and `/invite` change it directly. */
 export type PageParts = {
   readonly workspace: Workspace;
   readonly acts: Acts;

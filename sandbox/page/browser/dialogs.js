@@ -3,6 +3,7 @@
 import { act, showResult, whileBusy } from "./acts.js";
 import { startAsking } from "./ask-first.js";
 import {
+  fieldsOf,
   forgetParked,
   forgetPlace,
   isComplete,
@@ -189,7 +190,7 @@ export function markBusy() {
 async function submit(form) {
   const view = form.closest("dialog")?.dataset["view"] ?? "";
   if (submitting !== "" || !isComplete(form)) return;
-  const fields = [...new FormData(form)].filter(([, value]) => typeof value === "string");
+  const fields = fieldsOf(form);
   showResult(form.querySelector("[data-alert]"), { ok: true });
   submitting = view;
   markBusy();

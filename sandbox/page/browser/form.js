@@ -4,6 +4,17 @@
 /** @typedef {HTMLElement & { name: string, validity: ValidityState, validationMessage: string }} Field */
 
 /**
+ * The fields of a form and their values. One without a value is sent as empty, so that it differs from one that is not drawn yet.
+ * @param {HTMLFormElement} form
+ */
+export function fieldsOf(form) {
+  const filled = [...new FormData(form)].filter(([, value]) => typeof value === "string");
+  const names = new Set([...form.elements].flatMap((one) => one.getAttribute("name") ?? []));
+  for (const [name] of filled) names.delete(name);
+  return [...filled, ...[...names].map((name) => [name, ""])];
+}
+
+/**
  * Checks the fields as Slack's client does before it submits to the app, and shows what is missing.
  * @param {HTMLFormElement} form
  */

@@ -6,6 +6,7 @@ import { startComposers } from "./composer.js";
 import { carryOver, markBusy, openModal, rememberOpener, startDialogs } from "./dialogs.js";
 import { forgetClosed, startFormDrafts } from "./drafts.js";
 import { followScene, startFollowing } from "./follow.js";
+import { fieldsOf } from "./form.js";
 import { startHints } from "./hints.js";
 import { startKeyboard } from "./keyboard.js";
 import { goLive, release } from "./live.js";
@@ -112,7 +113,9 @@ async function click(element, chosen) {
       ? { view: view.dataset["view"] }
       : { channel: message?.getAttribute("data-channel"), ts: message?.getAttribute("data-ts") };
   const { block, action } = element.dataset;
-  const result = await whileBusy(element, () => act({ do: "click", at, block, action, chosen }));
+  const form = element.closest("form[data-modal-form]");
+  const fields = form instanceof HTMLFormElement ? fieldsOf(form) : [];
+  const result = await whileBusy(element, () => act({ do: "click", at, block, action, chosen, fields }));
   const inModal = document.querySelector("dialog[data-modal][open] [data-alert]");
   showResult(inModal ?? document.querySelector("[data-toast]"), result);
 }

@@ -32,6 +32,14 @@ export function valuesOf(blocks: readonly Block[], fields: Fields): OpenView["va
   return values;
 }
 
+/** Returns the blocks whose fields the browser sends. The app may have added others, which the browser has not drawn yet. */
+export function drawnIn(blocks: readonly Block[], fields: Fields): Block[] {
+  const sent = new Set(fields.map(([name]) => name));
+  return blocks.filter((one) =>
+    elementsIn(one).some(({ block, action }) => sent.has(fieldName(block, action))),
+  );
+}
+
 /** Returns undefined if the element no longer exists, for example after the message was updated. */
 export function chosenAt(
   blocks: readonly Block[],

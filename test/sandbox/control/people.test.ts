@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { policyFile } from "../../make/policy.ts";
 import { ana, ben, opsAgents, aWorld } from "../../make/world.ts";
 import { controlOf } from "./controlled.ts";
 
@@ -52,6 +53,37 @@ test("a press finds the newest message with its button, a window can be closed, 
   await act("person.close", { person: "cat" });
   expect(await read("/control/views", { person: "cat" })).toEqual([]);
   expect(await read("/control/runs", { task: "deploy by ids" })).toHaveLength(1);
+});
+
+test("a choice in a form takes along what is typed, so a reason that the rule offers is added to it", async (context) => {
+  const policy = policyFile(
+    "rules:\n  - { name: strict, approvers: anyone, deny-reasons: [Tests are missing] }\n",
+    context,
+  );
+  const { slack, until } = await aWorld(context, { env: { POLICY_FILE: policy.path } });
+  const { act, read, refusal } = controlOf(slack.url);
+  await act("person.command", {
+    person: "ana",
+    channel: "ops-agents",
+    text: "/agent run deploy billing-api",
+  });
+  await read("/control/messages", { contains: "Approval needed", wait: "20" });
+  const values = { Reason: "See ticket 12." };
+  const deny = { person: "ben", channel: "ops-agents", button: "Deny" };
+  expect(await refusal("person.press", { ...deny, values })).toContain(
+    "Only a window has fields to type into",
+  );
+  await act("person.press", deny);
+  await read("/control/views", { person: "ben", contains: "Reason", wait: "20" });
+  const chosen = "Tests are missing";
+  await act("person.press", { person: "ben", button: "preset_chosen", chosen, values });
+  const filled = (): unknown[] =>
+    slack.workspace.viewsOf(ben).flatMap(({ view }) => view.blocks.map(({ element }) => element));
+  await until(() =>
+    filled().some((each) =>
+      JSON.stringify(each ?? null).includes(`"initial_value":"See ticket 12.\\n${chosen}"`),
+    ),
+  );
 });
 
 test("private messages are visible only to the person who received them", async (context) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createReader } from "#sandbox/page/base/reader.ts";
-import { valuesOf } from "#sandbox/page/drawing/choices.ts";
+import { drawnIn, valuesOf } from "#sandbox/page/drawing/choices.ts";
 import { fieldName } from "#sandbox/page/drawing/element-context.ts";
 import { modal } from "#sandbox/page/drawing/modal.ts";
 import type { OpenView } from "#sandbox/slack/model.ts";
@@ -100,6 +100,23 @@ describe("choices in Slack's format:", () => {
     ["datepicker", ["2026-12-24"], "2026-12-24"],
   ])("%s %j", (type, raw, value) => {
     expect(chosen(type, ...raw)).toEqual(value);
+  });
+
+  test("a field that the browser has not drawn yet has no value, and a drawn one may be empty", () => {
+    const element = (type: string): object => ({ ...ELEMENTS[type]?.[0], type, action_id: "a" });
+    const blocks = ["plain_text_input", "checkboxes", "users_select"].map((type) => ({
+      type: "input",
+      block_id: type,
+      element: element(type),
+    }));
+    const fields = [
+      [fieldName("plain_text_input", "a"), "See ticket 12."],
+      [fieldName("checkboxes", "a"), ""],
+    ] as const;
+    expect(valuesOf(drawnIn(blocks, fields), fields)).toEqual({
+      plain_text_input: { a: "See ticket 12." },
+      checkboxes: { a: [] },
+    });
   });
 
   test("buttons of every kind have no value", () => {
