@@ -7,6 +7,7 @@ import { parsePlace, type Place, showsWire } from "./base/place.ts";
 import { createDiffer, type Lists } from "./base/regions.ts";
 import { type Drawn, exists, lists } from "./document.ts";
 import { createStreams, type StreamOptions } from "./stream.ts";
+import { MINUTE_MS } from "./base/times.ts";
 import type { ViewState } from "./base/view-state.ts";
 import { bodyOf } from "./request-check.ts";
 
@@ -122,6 +123,17 @@ function onChange(parts: PageParts, listener: Parameters<StreamOptions["onChange
       connected = parts.connected();
       listener(wasConnected === connected ? ({ panel }) => showsWire(panel) : everyone);
     }),
+    // What says how long ago something was, or how long it lasts, changes with the time.
+    eachMinute(parts, () => listener(everyone)),
   ];
   return () => stops.forEach((stop) => stop?.());
+}
+
+function eachMinute({ after }: PageParts, act: () => void): () => void {
+  const again = (): void => {
+    cancel = after(MINUTE_MS, again);
+    act();
+  };
+  let cancel = after(MINUTE_MS, again);
+  return () => cancel();
 }

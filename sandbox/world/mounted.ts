@@ -116,7 +116,10 @@ function keptParts({ slack, clock, bot, policy, context, userActions, changes, p
 
 type Shown = MountedParts & { readonly manifest: Manifest; readonly openHome: Slack["openHome"] | null };
 
-function pageOf({ slack, manifest, openHome, entrance }: Shown, panelState: PanelState | null): Handler {
+function pageOf(
+  { slack, clock, manifest, openHome, entrance }: Shown,
+  panelState: PanelState | null,
+): Handler {
   const commands = [...manifest.commands].map(([command, { description, usageHint }]) => ({
     command,
     description,
@@ -129,6 +132,7 @@ function pageOf({ slack, manifest, openHome, entrance }: Shown, panelState: Pane
   const connected = (): boolean => entrance === "http" || sockets.connections() > 0;
   return createPage({
     workspace,
+    after: clock.after,
     acts,
     traffic,
     connected,

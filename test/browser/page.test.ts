@@ -1,7 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ActResult } from "#sandbox/slack/model.ts";
+import type { ActResult, Block } from "#sandbox/slack/model.ts";
 import {
+  approvalCard,
   createStage,
   decidedCard,
   fillTraffic,
@@ -208,6 +209,41 @@ describe("live updates", () => {
     stage.traffic.add("app", "views.open", {});
     await page.getByText("views.open").first().waitFor();
     expect(await page.getByText("auth.test").isVisible()).toBe(false);
+  });
+});
+
+describe("the time until a deadline", () => {
+  const HOUR_MS = 3_600_000;
+  const deadline = (): Block => {
+    const timestamp = Math.floor((stage.workspace.now() + 5 * HOUR_MS) / 1000);
+    const date = { type: "date", timestamp, format: "{ago}", fallback: "later" };
+    return { type: "rich_text", elements: [{ type: "rich_text_section", elements: [date] }] };
+  };
+
+  test("moves with the clock on a card and in a form, and leaves the person typing", async () => {
+    stage.workspace.edit(scene.card, { blocks: [deadline()] });
+    const { blocks, ...form } = reasonModal();
+    stage.workspace.pushView("U0ANA", { ...form, blocks: [deadline(), ...blocks] });
+    await go(channel);
+    await page.getByText("in 5 hours").nth(1).waitFor();
+    const reason = page.getByRole("textbox", { name: "Reason" });
+    await reason.pressSequentially("Not today");
+    for (let i = 0; i < "today".length; i += 1) await page.keyboard.press("ArrowLeft");
+    stage.clock.advance(HOUR_MS);
+    await page.getByText("in 4 hours").nth(1).waitFor();
+    await page.keyboard.type("before ");
+    expect(await reason.inputValue()).toBe("Not before today");
+  });
+
+  test("moves while the person is asked to confirm a press, and the answer counts", async () => {
+    stage.workspace.edit(scene.card, { blocks: [deadline(), ...approvalCard()] });
+    await go(channel);
+    const card = page.locator("main").locator(`[id="m-${scene.card.ts}"]`);
+    await card.getByRole("button", { name: "Deny" }).click();
+    stage.clock.advance(HOUR_MS);
+    await card.getByText("in 4 hours").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Deny" }).click();
+    await expect.poll(() => stage.done.map((one) => one.act)).toEqual(["click"]);
   });
 });
 

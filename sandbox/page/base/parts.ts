@@ -19,6 +19,8 @@ export type MessageShortcut = { readonly callbackId: string; readonly name: stri
 /** What the page works with. It reads the workspace. People act through `acts`; only typed input and `/invite` change it directly. */
 export type PageParts = {
   readonly workspace: Workspace;
+  /** Calls `act` after this time (ms) on the workspace's clock. Returns a function that cancels it. */
+  readonly after: (ms: number, act: () => void) => () => void;
   readonly acts: Acts;
   readonly traffic: Pick<TrafficLog, "lines" | "onLine">;
   /** Whether a command or a click would reach the app. */

@@ -1,6 +1,6 @@
 // @ts-check
-// Replaces a piece with its new drawing. Opened details stay open, and the focus stays where it is. If the focused element is gone from the
-// modal, the content of the modal gets the focus.
+// Replaces a piece with its new drawing. Opened details and confirmations stay open, and the focus and the caret stay where they are. If the
+// focused element is gone from the modal, the content of the modal gets the focus.
 
 /**
  * @param {HTMLElement} before
@@ -9,16 +9,57 @@
  */
 export function replace(before, after, replaced) {
   keepOpen(before, after);
-  const hadFocus = before.contains(document.activeElement);
-  const focus = hadFocus ? pathTo(document.activeElement) : null;
+  const focused = document.activeElement;
+  const hadFocus = before.contains(focused);
+  const focus = hadFocus ? pathTo(focused) : null;
+  const setCaret = caretOf(focused);
   replaced(before, after);
+  const askAgain = keepAsking(before, after);
   const now = swap(before, after);
   const again =
     now.querySelector('[aria-invalid="true"]') ??
     (focus === null ? null : now.querySelector(focus)) ??
     now.querySelector("dialog[data-modal][open] [data-blocks]");
   if (hadFocus && again instanceof HTMLElement) again.focus({ preventScroll: true });
+  if (again !== null && again.id === focused?.id) setCaret(again);
+  askAgain();
   return now;
+}
+
+/**
+ * Returns a function that sets the same selection in the new drawing of a text field.
+ * @param {Element | null} field
+ * @returns {(now: Element) => void}
+ */
+function caretOf(field) {
+  if (!isText(field)) return () => undefined;
+  const { selectionStart, selectionEnd, selectionDirection } = field;
+  return (now) =>
+    isText(now) && now.setSelectionRange(selectionStart, selectionEnd, selectionDirection ?? "none");
+}
+
+/** @param {Element | null} field @returns {field is HTMLInputElement | HTMLTextAreaElement} */
+function isText(field) {
+  return field instanceof HTMLTextAreaElement || (field instanceof HTMLInputElement && field.type === "text");
+}
+
+/**
+ * Moves an open confirmation into the new drawing, because a person is about to answer it. Returns a function that shows it again.
+ * @param {HTMLElement} before
+ * @param {HTMLElement} after
+ * @returns {() => void}
+ */
+function keepAsking(before, after) {
+  const asking = before.querySelector("dialog[data-confirm][open]");
+  const drawn = asking === null ? null : after.querySelector(`#${CSS.escape(asking.id)}`);
+  if (!(asking instanceof HTMLDialogElement) || drawn === null) return () => undefined;
+  const focused = asking.contains(document.activeElement) ? document.activeElement : null;
+  drawn.replaceWith(asking);
+  return () => {
+    asking.removeAttribute("open");
+    asking.showModal();
+    if (focused instanceof HTMLElement) focused.focus();
+  };
 }
 
 /**

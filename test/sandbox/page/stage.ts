@@ -1,6 +1,7 @@
 // A workspace with something of everything in it, a page for it, and acts that are only recorded.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createManualClock } from "#sandbox/base/sandbox-clock.ts";
 import type { PageParts } from "#sandbox/page/base/parts.ts";
 import { createPage } from "#sandbox/page/page.ts";
 import { requestState } from "#sandbox/scenes/says.ts";
@@ -22,8 +23,9 @@ export const HOSTILE = `<script>alert(1)</script> "><img src=x onerror=alert(2)>
 export type Done = { readonly act: keyof Acts | "shortcut"; readonly with: readonly unknown[] };
 
 export function createStage(answers: Partial<Record<keyof Acts, () => Promise<ActResult>>> = {}) {
-  let clockMs = START_MS;
-  const now = (): number => (clockMs += 1000);
+  const clock = createManualClock(START_MS);
+  let laterMs = 0;
+  const now = (): number => clock.now() + (laterMs += 1000);
   const workspace = seedWorkspace({ now, seed: SEED });
   const traffic = createTraffic({ now, secrets: [] });
   const done: Done[] = [];
@@ -51,6 +53,7 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
   };
   const parts: PageParts = {
     workspace,
+    after: clock.after,
     acts,
     traffic,
     connected: () => true,
@@ -72,7 +75,7 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
     examples: ["/agent run deploy billing-api to production", "/agent health"],
     timeZone: "UTC",
   };
-  return { parts, workspace, traffic, done, acts };
+  return { parts, workspace, clock, traffic, done, acts };
 }
 
 /** Serves the page on a port of its own. */
