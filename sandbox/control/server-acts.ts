@@ -51,7 +51,7 @@ function ownActs({ service, changed }: ServiceContext): readonly ControlAct[] {
     controlAct(
       {
         name: "service.profile",
-        what: "changes the behavior that the interface leaves open; returns the whole profile",
+        what: "changes the behavior that the interface document leaves open, or breaks the document on purpose; returns the whole profile",
         args: profileChange,
       },
       (change) => {

@@ -1,4 +1,4 @@
-// The form for the service's behavior where the interface document leaves it open. Only changed fields are sent.
+// The form for the service's behavior that the interface document leaves open, or that breaks it on purpose. Only changed fields are sent.
 import { attr, controlButton, html, type Html } from "../page/base/html.ts";
 import { type ProfileSwitch, profileTable, switchFault } from "../service/profile-table.ts";
 import type { Profile } from "../service/profile.ts";
@@ -11,7 +11,10 @@ export function choices(profile: Readonly<Profile>): Html {
       Service profile
       <span data-note>${changed === 0 ? "all defaults" : `${changed} changed`}</span>
     </summary>
-    <p data-note>Behavior that the interface document leaves open. A client must handle every choice.</p>
+    <p data-note>
+      Behavior that the interface document leaves open. Choices marked "breaks the document" contradict it on
+      purpose.
+    </p>
     <form data-control="service.profile" data-args="{}" data-only-changes>
       <div data-fields>${profileTable.map((one) => field(one, profile[one.name]))}</div>
       <p data-buttons>
@@ -39,7 +42,7 @@ function field(one: ProfileSwitch, value: Value): Html {
   </div>`;
 }
 
-function chosen({ name, choices: all }: ProfileSwitch, value: Value): Html {
+function chosen({ name, choices: all, breaks }: ProfileSwitch, value: Value): Html {
   return html`<select
     id="choice-${name}"
     name="${name}"
@@ -48,7 +51,9 @@ function chosen({ name, choices: all }: ProfileSwitch, value: Value): Html {
   >
     ${(all ?? []).map(
       (one) =>
-        html`<option value="${JSON.stringify(one)}" ${attr("selected", one === value)}>${said(one)}</option>`,
+        html`<option value="${JSON.stringify(one)}" ${attr("selected", one === value)}>
+          ${said(one)}${breaks.includes(one) ? " (breaks the document)" : null}
+        </option>`,
     )}
   </select>`;
 }

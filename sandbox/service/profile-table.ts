@@ -22,6 +22,8 @@ export type ProfileSwitch = {
   /** A description of the allowed values. */
   readonly allowed: string;
   readonly usual: Value;
+  /** The values with which the service breaks the interface document on purpose. */
+  readonly breaks: readonly Value[];
   readonly schema: z.ZodType<Value>;
 };
 
@@ -65,18 +67,31 @@ const resolvedWord: Kind<string> = {
   schema: aWord.refine((value) => value !== "pending", "pending is the word for an unresolved approval"),
 };
 
-const row = <V extends Value>(what: string, kind: Kind<V>) => ({ what, ...kind });
+type Row<V extends Value> = Kind<V> & Pick<ProfileSwitch, "what"> & { readonly breaks: readonly V[] };
 
-const rows: { readonly [Name in keyof Profile]: Kind<Profile[Name]> & { readonly what: string } } = {
+const row = <V extends Value>(what: string, kind: Kind<V>, breaks: readonly NoInfer<V>[] = []): Row<V> => ({
+  what,
+  ...kind,
+  breaks,
+});
+
+const rows: { readonly [Name in keyof Profile]: Row<Profile[Name]> } = {
   denyWord: row("the word of a decision that denies", decisionWord),
-  healthStatus: row("success status of GET /v1/health; with 204 there is no body", among(...successStatuses)),
-  createStatus: row("success status of creating a run", among(...successStatuses)),
-  readStatus: row("success status of reading a run", among(...successStatuses)),
-  decideStatus: row("success status of a decision", among(...successStatuses)),
+  healthStatus: row(
+    "success status of GET /v1/health; with 204 there is no body",
+    among(...successStatuses),
+    [204],
+  ),
+  createStatus: row("success status of creating a run", among(...successStatuses), [204]),
+  readStatus: row("success status of reading a run", among(...successStatuses), [204]),
+  decideStatus: row("success status of a decision", among(...successStatuses), [204]),
   runningState: row("the state after queued; null: it stays queued until the run asks or ends", stateName),
   resumedState: row("the state after the last decision; null: the same as before the request", stateName),
   pendingShape: row("the format of an item of pending_approvals", among(...pendingShapes)),
-  pendingList: row("the container of the items of pending_approvals", among(...pendingLists)),
+  pendingList: row("the container of the items of pending_approvals", among(...pendingLists), [
+    "items",
+    "by id",
+  ]),
   approvedStatus: row("status of an approved approval", resolvedWord),
   deniedStatus: row("status of a denied approval", resolvedWord),
   reasonRequired: row("when a decision needs a reason", among(...whenReasonIsRequired)),
@@ -88,7 +103,7 @@ const rows: { readonly [Name in keyof Profile]: Kind<Profile[Name]> & { readonly
   readEchoesInput: row("reading a run also returns its input and created_at", yesOrNo),
   tellsWhyItEnded: row("a failed run has an error record, and a canceled run has a reason", yesOrNo),
   timestamps: row("2026-01-05T09:00:00.000Z, …00Z or …00+00:00", among(...timestampStyles)),
-  errorBody: row("the body of an error answer; the document shows the record", among(...errorBodies)),
+  errorBody: row("the body of an error answer", among(...errorBodies), ["other json", "text", "empty"]),
   errorCodes: row(
     "the code of errors: one for each kind, or always the documented code",
     among("by kind", "invalid_request"),
@@ -97,7 +112,7 @@ const rows: { readonly [Name in keyof Profile]: Kind<Profile[Name]> & { readonly
   unauthorizedStatus: row("status without a valid key", among(401, 403)),
   unknownStatus: row("status for an unknown run or approval", among(404, 400)),
   resolvedStatus: row("status for a decision that comes too late", among(409, 400, 404, 422)),
-  successBody: row("the body of a success answer; the document shows JSON", among("json", "text")),
+  successBody: row("the body of a success answer", among("json", "text"), ["text"]),
   extraFields: row("how fields that the document does not name are treated", among("ignored", "refused")),
   honoursIdempotencyKey: row("a repeated Idempotency-Key returns the first run", yesOrNo),
   idStyle: row("odd: ids with slashes, spaces, percent signs and non-ASCII letters", among("plain", "odd")),

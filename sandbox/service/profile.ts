@@ -1,4 +1,4 @@
-// Every choice that the interface document leaves open ("not shown"), so that a client can be tested against all of them.
+// Every choice that the interface document leaves open ("not shown"), and some that break it, so that a client can be tested against all.
 // `profile-table.ts` describes each choice.
 
 export const successStatuses = [200, 201, 202, 204] as const;

@@ -137,15 +137,15 @@ export function helpText(): string {
     return `  ${shown.padEnd(26)} ${what}${usual === null ? "" : ` (${usual})`}`;
   });
   const switches = profileTable.map(
-    ({ name, what, allowed, usual }) =>
-      `  ${name.padEnd(22)} ${what}\n${" ".repeat(25)}${allowed} (${usual})`,
+    ({ name, what, allowed, usual, breaks }) =>
+      `  ${name.padEnd(22)} ${what}\n${" ".repeat(25)}${allowed} (${usual})${breaks.length === 0 ? "" : `; breaks the document: ${breaks.join(", ")}`}`,
   );
   const words = tasks.map(({ words, what }) => `  ${words.padEnd(22)} ${what}`);
   return [
     "Runs the reference agent-run service and the token gateway. Only this machine can reach them.",
     `Options, with their defaults:\n\n${options.join("\n")}`,
     "The usage report of the gateway is printed on the signal SIGUSR2, and at the end.",
-    `Switches for behavior that the interface document leaves open:\n\n${switches.join("\n")}`,
+    `Switches for behavior that the interface document leaves open. Some values break the document on purpose:\n\n${switches.join("\n")}`,
     `Words in a task that select what its run does:\n\n${words.join("\n")}\n`,
   ].join("\n\n");
 }

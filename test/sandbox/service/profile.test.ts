@@ -201,3 +201,36 @@ test("the table has each switch once, and each accepts its default and all its c
     expect(schema.safeParse({}).success).toBe(false);
   }
 });
+
+/** Whether the service's answers have the bodies that the interface document shows. The run must wait for the approval. */
+async function followsDocument(run: string, approval: string): Promise<boolean> {
+  const input = { body: JSON.stringify({ input: "Deploy" }) };
+  const [health, created, seen, error, decided] = [
+    await send(service, "GET", "/v1/health"),
+    await send(service, "POST", "/v1/agent/runs", input),
+    await read(service, run),
+    await read(service, "run_0"),
+    await decide(service, run, approval, { decision: "approve", reason: "tested" }),
+  ].map(({ json }) => json);
+  return (
+    health?.["status"] === "ok" &&
+    created?.["status"] === "queued" &&
+    Array.isArray(seen?.["pending_approvals"]) &&
+    typeof (error?.["error"] as Record<string, unknown> | undefined)?.["code"] === "string" &&
+    typeof decided?.["id"] === "string"
+  );
+}
+
+test("the table names each value with which the service breaks the interface document, and no other", async () => {
+  await start({});
+  for (const { name, choices, breaks } of profileTable) {
+    const broken: unknown[] = [];
+    for (const value of choices ?? []) {
+      service.control.profile(plainProfile);
+      const { id, approvals } = await asking(service);
+      service.control.profile({ [name]: value });
+      if (!(await followsDocument(id, approvals[0] ?? ""))) broken.push(value);
+    }
+    expect({ [name]: breaks }).toEqual({ [name]: broken });
+  }
+});
