@@ -30,6 +30,7 @@ function start(parts: PageParts, place: Place): Html {
     <ul>
       ${parts.examples.map((one) => html`<li><button type="button" data-look="plain" data-fill="${one}">${one}</button></li>`)}
     </ul>
+    <p data-note>These words in a task decide what its run does: ${parts.taskWords.join(", ")}.</p>
     <p>
       When a request waits for a decision, switch to ${othersThan(parts, place.person)} in the top bar and
       decide. The person who asked can't decide. A second tab can be a second person.

@@ -188,6 +188,9 @@ export const tasks: readonly { readonly words: string; readonly what: string }[]
   { words: anythingElse, what: standard.what },
 ];
 
+/** All words that select what a run does. */
+export const taskWords: readonly string[] = table.flatMap(({ words }) => words);
+
 /** Returns the task whose words the text contains, and the word that was found. */
 function chosenFor(input: string): { readonly task: Task; readonly word: string } {
   for (const task of table) {

@@ -14,6 +14,7 @@ import { slackActs } from "../control/slack-acts.ts";
 import { slackReads } from "../control/slack-reads.ts";
 import { createUserActions } from "../control/user-actions.ts";
 import type { PanelState } from "../page/base/parts.ts";
+import { taskWords } from "../service/tasks.ts";
 import { createPage } from "../page/page.ts";
 import { createScenes, type Scenes } from "../scenes/engine.ts";
 import { sceneActs, sceneReads } from "../scenes/scene-acts.ts";
@@ -142,6 +143,7 @@ function pageOf(
     useShortcut: slack.shortcut,
     requestState,
     examples: EXAMPLES,
+    taskWords,
     panelState,
   });
 }

@@ -38,6 +38,8 @@ export type PageParts = {
   readonly requestState: (message: Message) => "waits" | "decided" | null;
   /** Commands for a new user to try first. A click copies one into the composer. */
   readonly examples: readonly string[];
+  /** Words in a task that decide what its run does. A new user may hit one by chance. */
+  readonly taskWords: readonly string[];
   /** The state behind the Service and Scenes panels, whose buttons post acts to /control/do. Null for a page without them. */
   readonly panelState: PanelState | null;
   /** The default is the machine's time zone. */

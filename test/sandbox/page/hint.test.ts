@@ -45,6 +45,11 @@ test("while the first request waits, its requester is told to switch to another 
   expect(said("U0GIL")).toBe(BECOME);
 });
 
+test("the first hint names the words in a task that decide what its run does", () => {
+  const { said } = newChannel();
+  expect(said()).toContain("These words in a task decide what its run does: fail, two approvals.");
+});
+
 const DARES_WAITING =
   "Now try to get around the rules: Take the service down Each one plays on the real bot and service, and shows what happens.";
 const DARES = `That request has been decided. ${DARES_WAITING}`;

@@ -73,6 +73,7 @@ export function createStage(answers: Partial<Record<keyof Acts, () => Promise<Ac
     },
     requestState,
     examples: ["/agent run deploy billing-api to production", "/agent health"],
+    taskWords: ["fail", "two approvals"],
     timeZone: "UTC",
   };
   return { parts, workspace, clock, traffic, done, acts };

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createManualClock } from "#sandbox/base/sandbox-clock.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
@@ -174,4 +175,11 @@ test("each step of every task in the table has a description", () => {
     expect(steps.length).toBeGreaterThan(0);
     expect(steps).not.toContain("");
   }
+});
+
+test("the README of the sandbox lists all words that select what a run does", () => {
+  const readme = readFileSync(new URL("../../../sandbox/README.md", import.meta.url), "utf8");
+  const part = readme.split("## Words in a task")[1]?.split("\n## ")[0] ?? "";
+  const rows = part.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| words"));
+  expect(rows).toEqual(tasks.map(({ words, what }) => `| ${words} | ${what} |`));
 });
