@@ -314,6 +314,27 @@ describe("deciding", () => {
     expect(stage.done).toEqual([]);
   });
 
+  test("a field that was rejected is no longer marked once it is filled in, while another one is", async () => {
+    const { blocks, ...form } = reasonModal();
+    const required = blocks.map((block) =>
+      block.block_id === "tell" ? { ...block, optional: false } : block,
+    );
+    stage.workspace.pushView("U0ANA", { ...form, blocks: required });
+    await go(channel);
+    const reason = page.getByRole("textbox", { name: "Reason" });
+    const described = await reason.getAttribute("aria-describedby");
+    const submit = page.getByRole("dialog").getByRole("button", { name: "Deny", exact: true });
+    await submit.click();
+    await page.getByText("Please fill in this field.").nth(1).waitFor();
+    expect(await reason.getAttribute("aria-invalid")).toBe("true");
+    await reason.fill("because");
+    await submit.click();
+    await expect.poll(() => reason.getAttribute("aria-invalid")).toBe(null);
+    expect(await reason.getAttribute("aria-describedby")).toBe(described);
+    expect(await page.getByRole("combobox", { name: "Tell" }).getAttribute("aria-invalid")).toBe("true");
+    expect(stage.done).toEqual([]);
+  });
+
   test("a second press does not count while an answer is awaited", async () => {
     const { promise, resolve } = Promise.withResolvers<ActResult>();
     answer = () => promise;

@@ -19,7 +19,7 @@ export function fieldsOf(form) {
  * @param {HTMLFormElement} form
  */
 export function isComplete(form) {
-  form.querySelectorAll("[data-own-error]").forEach((one) => one.remove());
+  form.querySelectorAll("[data-own-error]").forEach((one) => withdraw(form, one));
   const wrong = /** @type {Field[]} */ ([...form.querySelectorAll(":invalid:not(fieldset)")]);
   for (const field of wrong) complain(field, wordsOf(field));
   const groups = [...form.querySelectorAll("[data-required], [data-most]")].filter((group) => {
@@ -66,6 +66,22 @@ function complain(field, text) {
     "aria-describedby",
     `${words.id} ${field.getAttribute("aria-describedby") ?? ""}`.trim(),
   );
+}
+
+/**
+ * Removes an error of `complain`, and its marks from the field.
+ * @param {HTMLFormElement} form
+ * @param {Element} words
+ */
+function withdraw(form, words) {
+  for (const field of form.elements) {
+    const [id, ...others] = field.getAttribute("aria-describedby")?.split(" ") ?? [];
+    if (id !== words.id) continue;
+    field.removeAttribute("aria-invalid");
+    field.removeAttribute("aria-describedby");
+    if (others.length > 0) field.setAttribute("aria-describedby", others.join(" "));
+  }
+  words.remove();
 }
 
 /** The input of each field. An option is identified by its text, because its number may change. @typedef {Map<string, string[]>} Typed */
