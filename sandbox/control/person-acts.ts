@@ -105,7 +105,7 @@ function windowActs(who: Named, userActions: UserActions): readonly ControlAct[]
             .record(z.string(), z.unknown())
             .default({})
             .describe(
-              "the values, keyed by the label or id of the field; or keyed by block id, objects keyed by action id",
+              "the values, keyed by the label or id of the field; or keyed by block id, objects keyed by action id; people and channels by id or name",
             ),
           view,
         }),

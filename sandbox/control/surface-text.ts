@@ -73,3 +73,13 @@ export function called(all: readonly Usable[], name: string): Usable | undefined
     label.toLowerCase() === name.toLowerCase() || element["action_id"] === name || block.block_id === name;
   return all.find(matches);
 }
+
+/** Throws an error that lists what is there. */
+export function missing(what: string, name: string, there: readonly Usable[]): never {
+  const labels = there.map(
+    ({ label, element }) => `"${label === "" ? String(element["action_id"]) : label}"`,
+  );
+  throw new Error(
+    `There is no ${what} "${name}" here. Available: ${labels.length === 0 ? "none" : labels.join(", ")}.`,
+  );
+}

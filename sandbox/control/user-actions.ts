@@ -2,15 +2,13 @@
 
 import type { ActResult, Block, Message, OpenView, PersonId } from "../slack/model.ts";
 import type { Slack } from "../slack/start-slack.ts";
-import { called, fieldsIn, type Usable, usableIn } from "./surface-text.ts";
+import { called, missing, usableIn } from "./surface-text.ts";
+import { type Typed, valuesOf } from "./typed-values.ts";
 
 /** A message, a window by its id, or whatever the person currently sees: their topmost window or their Home tab. */
 export type Place =
   | { readonly channel: string; readonly ts?: string | undefined }
   | { readonly view?: string | undefined };
-
-/** Values keyed by a field's label, block id or action id; or keyed by block id, objects keyed by action id. */
-export type Typed = { readonly [field: string]: unknown };
 
 /** What a person chooses with a press, and what they have typed into the window before it. */
 type Filled = { readonly chosen?: unknown; readonly values?: Typed };
@@ -42,7 +40,7 @@ export function createUserActions(slack: Touched) {
       if (filled.values !== undefined) {
         const open = "view" in at ? workspace.viewById(at.view) : undefined;
         if (open === undefined) throw new Error("Only a window has fields to type into.");
-        workspace.typeInto(open, valuesOf(open, filled.values));
+        workspace.typeInto(open, valuesOf(workspace, open, filled.values));
       }
       accepted(await acts.click(person, at, block.block_id, String(element["action_id"]), filled.chosen));
       return at;
@@ -50,7 +48,7 @@ export function createUserActions(slack: Touched) {
     /** Submits a form with the given fields and earlier input. Resolves to the window if it stays open, or to null if it closes. */
     submit: async (person: PersonId, typed: Typed, view?: string): Promise<OpenView | null> => {
       const open = windowOf(slack, person, view);
-      accepted(await acts.submit(person, open.id, valuesOf(open, typed)));
+      accepted(await acts.submit(person, open.id, valuesOf(workspace, open, typed)));
       return workspace.viewById(open.id) ?? null;
     },
     close: async (person: PersonId, view?: string) =>
@@ -108,29 +106,6 @@ function messageWith(
 }
 
 type At = { channel: string; ts: string } | { view: string };
-
-function valuesOf({ view, values }: OpenView, typed: Typed): OpenView["values"] {
-  const fields = fieldsIn(view.blocks);
-  const filled = structuredClone(values);
-  for (const [name, value] of Object.entries(typed)) {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      filled[name] = { ...filled[name], ...value };
-      continue;
-    }
-    const { block, element } = called(fields, name) ?? missing("field", name, fields);
-    filled[block.block_id] = { ...filled[block.block_id], [String(element["action_id"])]: value };
-  }
-  return filled;
-}
-
-function missing(what: string, name: string, there: readonly Usable[]): never {
-  const labels = there.map(
-    ({ label, element }) => `"${label === "" ? String(element["action_id"]) : label}"`,
-  );
-  throw new Error(
-    `There is no ${what} "${name}" here. Available: ${labels.length === 0 ? "none" : labels.join(", ")}.`,
-  );
-}
 
 function accepted(result: ActResult): void {
   if (!result.ok) throw new Error(result.error);

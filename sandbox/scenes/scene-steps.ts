@@ -1,7 +1,7 @@
 // What people do in a scene. Like real people, they wait for what they need and press again if asked to.
 
 import { called, usableIn, viewWords } from "../control/surface-text.ts";
-import type { Typed } from "../control/user-actions.ts";
+import type { Typed } from "../control/typed-values.ts";
 import type { Run } from "../service/service-run.ts";
 import type { Message, OpenView, PersonId } from "../slack/model.ts";
 import { createUntil, type StageParts, type Until } from "./watch.ts";

@@ -5,7 +5,8 @@ import type { Channel, Person } from "./model.ts";
 import { optionsOf } from "./state-values.ts";
 import type { Found } from "./state-values.ts";
 
-type Test = (chosen: unknown, element: Found["element"], acting: Acting, by: Person) => boolean;
+type Within = Pick<Acting, "workspace">;
+type Test = (chosen: unknown, element: Found["element"], within: Within, by: Person) => boolean;
 
 const text: Test = (chosen) => typeof chosen === "string";
 const like =
@@ -47,12 +48,12 @@ const tests: Record<string, Test> = {
 
 const several = (type: string): boolean => type.startsWith("multi_") || type === "checkboxes";
 
-export function offered(acting: Acting, element: Found["element"], chosen: unknown, by: Person): boolean {
+export function offered(within: Within, element: Found["element"], chosen: unknown, by: Person): boolean {
   const test = Object.hasOwn(tests, element.type) ? tests[element.type] : undefined;
   if (!test) return false;
   if (chosen === undefined) return true;
-  if (!several(element.type)) return test(chosen, element, acting, by);
+  if (!several(element.type)) return test(chosen, element, within, by);
   const all: unknown[] = Array.isArray(chosen) ? (chosen as unknown[]) : [];
   const most = Number(element["max_selected_items"] ?? Infinity);
-  return Array.isArray(chosen) && all.length <= most && all.every((one) => test(one, element, acting, by));
+  return Array.isArray(chosen) && all.length <= most && all.every((one) => test(one, element, within, by));
 }

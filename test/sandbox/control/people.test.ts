@@ -55,6 +55,29 @@ test("a press finds the newest message with its button, a window can be closed, 
   expect(await read("/control/runs", { task: "deploy by ids" })).toHaveLength(1);
 });
 
+test("a form takes people and channels by their names, and only what its fields offer", async (context) => {
+  const { slack } = await aWorld(context);
+  const { act, read, refusal } = controlOf(slack.url);
+  await act("person.openHome", { person: "ana" });
+  await read("/control/homes", { person: "ana", wait: "20" });
+  await act("person.press", { person: "ana", button: "Start a run" });
+  await read("/control/views", { person: "ana", contains: "Channel", wait: "20" });
+  const submitting = (values: object) => refusal("person.submit", { person: "ana", values });
+  const Task = "Just say hello";
+  expect(await submitting({ Task, Channel: "ops" })).toContain('409 There is no channel "ops"');
+  expect(await submitting({ Task, Channel: "dm:ben" })).toContain(
+    '409 The field "Channel" does not offer "dm:ben".',
+  );
+  expect(await submitting({ Task: 7 })).toContain('409 The field "Task" does not offer 7.');
+  expect(await submitting({ channel: { forged: opsAgents } })).toContain(
+    'There is no field "channel forged"',
+  );
+  expect(await act("person.submit", { person: "ana", values: { Task, Channel: "#ops-agents" } })).toEqual({
+    closed: true,
+  });
+  await read("/control/runs", { task: Task, phase: "succeeded", wait: "20" });
+});
+
 test("a choice in a form takes along what is typed, so a reason that the rule offers is added to it", async (context) => {
   const policy = policyFile(
     "rules:\n  - { name: strict, approvers: anyone, deny-reasons: [Tests are missing] }\n",
