@@ -248,11 +248,13 @@ describe("requests that can be reviewed together", () => {
     const { yours } = aQueue([
       withApprovals(aWatchedRun(), long, { ...long, ...anApproval(), request: long.request }),
     ]);
+    expect(yours).toHaveLength(2);
     expect(yours.every(needsOwnForm)).toBe(true);
+    expect(reviewGroups(yours)).toEqual([]);
   });
 });
 
-test("after each request, the queue continues with the next one and ends with the request itself and ends with the request itself", () => {
+test("after each request, the queue continues with the next one and ends with the request itself", () => {
   const same = anApproval();
   const { yours } = aQueue([
     withApprovals(aWatchedRun(), same, anApproval(), anApproval()),
