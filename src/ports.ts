@@ -215,6 +215,8 @@ export type Counters = {
   storeFault(code: string): void;
   /** The number of receipts and alerts in the outbox of this process. */
   notificationsWaiting(count: number): void;
+  /** The number of alarms among them. */
+  alarmsWaiting(count: number): void;
   slackCall(method: string, outcome: "ok" | "refused" | "rate_limited" | "failed"): void;
   /** The audit sink did not accept entries. */
   auditSinkFailed(): void;

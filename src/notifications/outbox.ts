@@ -47,6 +47,7 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   async function sendWaiting(): Promise<void> {
     const waiting = (await deps.store.notifications(BATCH)).filter(isOurs);
     deps.metrics.notificationsWaiting(waiting.length);
+    deps.metrics.alarmsWaiting(waiting.filter(isAlarm).length);
     senders.send(waiting);
   }
 

@@ -34,17 +34,18 @@ export type SendDeps = NotificationWriterDeps &
     readonly engine: { readonly holdsShard: (shard: number) => boolean };
     readonly clock: Clock;
     readonly warnQuietly: WarnQuietly;
-    readonly metrics: Pick<Counters, "notificationsWaiting">;
+    readonly metrics: Pick<Counters, "notificationsWaiting" | "alarmsWaiting">;
   };
+
+const NO_ENTRY = { type: "refused", words: "the audit has no such entry", code: "no_entry" } as const;
 
 export type Act = "post" | "find" | "sweep" | "recover";
 
 export function nextAct({ kind, post }: Notification, monotonic: number): Act | null {
   // This is never called for a notification in progress. The mark was therefore left by a dead process, or its outcome could not be stored.
   if (post.type === "sending") return "recover";
-  const gaveUp = post.type === "refused" && refusalsOf(post) >= REFUSED_TRIES;
   // A posted notification is never updated, because it says what happened at the time.
-  const next = nextMessageAct(post, post.type === "up" || gaveUp ? null : kind);
+  const next = nextMessageAct(post, post.type === "up" ? null : kind);
   return next === null || next.at > monotonic || next.act === "update" ? null : next.act;
 }
 
@@ -91,11 +92,11 @@ async function saveOutcome(
   outcome: Outcome,
 ): Promise<void> {
   const { store, clock } = deps;
-  const post = applyMessageOutcome(act, notification.post, outcome, clock.monotonic());
+  const post = paced(notification, act, outcome, clock);
   // A late copy must be looked for in a channel. In a direct message this is impossible.
   const done = post.type === "up" && (post.sweepAt === null || !isReadable(notification));
-  const gaveUp = post.type === "refused" && refusalsOf(post) >= REFUSED_TRIES;
-  await store.saveNotification({ ...notification, post }, !done && !gaveUp);
+  const isGivenUp = isOftenRefused(post) && !mustArrive(deps, notification, outcome);
+  await store.saveNotification({ ...notification, post }, !done && !isGivenUp);
   if (outcome.type === "later" || outcome.type === "unsure")
     warnOfFailure(deps, { ...notification, post }, outcome);
   else if (outcome.type === "refused" && outcome.code === REQUESTER_NOT_SHOWN)
@@ -103,7 +104,36 @@ async function saveOutcome(
       { entry: notification.entry },
       "a requester is not notified, because Slack does not say that they see the channel",
     );
-  else if (act !== "sweep") logNotification(deps, notification, post);
+  else if (act !== "sweep") logNotification(deps, { ...notification, post }, isGivenUp);
+}
+
+const isOftenRefused = (post: PostedMessage): boolean =>
+  post.type === "refused" && refusalsOf(post) >= REFUSED_TRIES;
+
+/** The interval at which an alarm is tried again after it was refused often (ms). */
+const ALARM_RETRY_MS = 60 * 60_000;
+
+/** Returns the message after the attempt. A message that was refused often is tried again more slowly. */
+function paced(
+  { post: before }: Notification,
+  act: Exclude<Act, "recover">,
+  outcome: Outcome,
+  { monotonic }: Pick<Clock, "monotonic">,
+): PostedMessage {
+  const post = applyMessageOutcome(act, before, outcome, monotonic());
+  return post.type === "refused" && isOftenRefused(post)
+    ? { ...post, retryAt: monotonic() + ALARM_RETRY_MS }
+    : post;
+}
+
+/**
+ * Returns whether the notification is never given up, however often it is refused: somebody may invite the app into the channel later. An
+ * alarm is given up if it is for nobody who gets alarms now, or if the audit has nothing that it could say.
+ */
+function mustArrive({ audit }: SendDeps, notification: Notification, outcome: Outcome): boolean {
+  const { to } = notification;
+  const isReader = to === audit.channel || audit.admins.some((admin) => admin === to);
+  return isAlarm(notification) && isReader && !(outcome.type === "refused" && outcome.code === NO_ENTRY.code);
 }
 
 function isReadable({ to }: Notification): boolean {
@@ -133,8 +163,8 @@ function messageOf(deps: SendDeps, notification: Notification): SlackMessage {
         return postWithPicture(deps, notification, facts);
       }
       await reportIfForged(deps, notification.entry);
-      const noRetry = { applied: "no", retry: "never", code: "no_entry" } as const;
-      throw new PortError("the audit has no such entry", noRetry);
+      const noRetry = { applied: "no", retry: "never", code: NO_ENTRY.code } as const;
+      throw new PortError(NO_ENTRY.words, noRetry);
     },
     find: () => notificationSender.find(notification),
     remove: (ts) => notificationSender.remove(notification, ts),
@@ -157,12 +187,18 @@ function warnOfFailure(
 
 function logNotification(
   { log }: Pick<SendDeps, "log">,
-  { kind, entry, to }: Notification,
-  post: PostedMessage,
+  { kind, entry, to, post }: Notification,
+  isGivenUp: boolean,
 ): void {
   const facts = { notification: kind, entry, to, type: post.type };
-  if (post.type === "refused") log.error({ ...facts, words: post.words }, "Slack refused a notification");
-  else log.info(facts, "notification settled");
+  if (post.type !== "refused") log.info(facts, "notification settled");
+  else
+    log.error(
+      { ...facts, words: post.words },
+      isGivenUp
+        ? "a notification is given up, because Slack refused it too often"
+        : "Slack refused a notification",
+    );
 }
 
 // The receipts of one person share one message for each quarter of an hour.
@@ -230,8 +266,6 @@ async function sendReceipts(
     await saveOutcome(deps, receipt, "post", facts === null || outcome === null ? NO_ENTRY : outcome);
   return outcome?.type === "posted";
 }
-
-const NO_ENTRY: Outcome = { type: "refused", words: "the audit has no such entry", code: "no_entry" };
 
 async function postReceipts(
   { notificationSender }: SendDeps,

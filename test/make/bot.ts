@@ -37,19 +37,11 @@ import { createHandClock, type HandClock } from "./clock.ts";
 import { aSnapshot, contextAt, type ListedApproval } from "./history.ts";
 import { type HandOwnMessages, handOwnMessages } from "./own-messages.ts";
 import { type HandMail, handMail } from "./mail.ts";
-import { quietLog, quietMetrics } from "./quiet.ts";
+import { HEALTHY_SLACK, quietLog, quietMetrics } from "./quiet.ts";
 import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";
 
 export const LIMITS = { minMs: 1_000, maxMs: 15_000, maxInFlight: 4 };
 const FINE = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} };
-
-const HEALTHY_SLACK: SlackHealth = {
-  connection: () => "connected",
-  tokenRefusal: () => null,
-  unanswered: () => null,
-  checkToken: () => Promise.resolve(),
-  queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
-};
 
 export const failure = (
   code: string,
@@ -213,6 +205,10 @@ export type Bench = {
   readonly decisions: string[];
   /** The values that the outage metric was set to, in order. */
   readonly outages: boolean[];
+  /** The values that the metric of waiting alarms was set to, in order. */
+  readonly waitingAlarms: number[];
+  /** The people who get alerts. A change applies immediately. */
+  readonly admins: UserId[];
   /** The policy in force. A change applies immediately. */
   policy: Policy;
   policyReading: PolicyReading;
@@ -265,6 +261,7 @@ export async function createBench(
   const refusals: string[] = [];
   const decisions: string[] = [];
   const outages: boolean[] = [];
+  const waitingAlarms: number[] = [];
   const warnings: string[] = [];
   const errors: string[] = [];
   const gateway: Gateway = { health: () => Promise.resolve(FINE) };
@@ -276,7 +273,7 @@ export async function createBench(
   let freezes = createFreezes(store);
   const log = quietLog(warnings, errors);
   const decision = (verdict: string, outcome: string) => void decisions.push(`${verdict} ${outcome}`);
-  const metrics = { ...quietMetrics(refusals, outages), decision };
+  const metrics = { ...quietMetrics(refusals, outages, waitingAlarms), decision };
   const ports = {
     store,
     agents,
@@ -328,6 +325,8 @@ export async function createBench(
     refusals,
     decisions,
     outages,
+    waitingAlarms,
+    admins: audit.admins,
     warnings,
     errors,
     policy: BUILT_IN,

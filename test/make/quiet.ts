@@ -1,6 +1,7 @@
-// A log and counters that record only what tests check.
+// A log and counters that record only what tests check, and a Slack that is well.
 
 import type { Counters, EventLog } from "#src/ports.ts";
+import type { SlackHealth } from "#src/ports/monitoring.ts";
 
 export function quietLog(warnings: string[], errors: string[]): EventLog {
   const nothing = (): void => undefined;
@@ -12,7 +13,7 @@ export function quietLog(warnings: string[], errors: string[]): EventLog {
   };
 }
 
-export function quietMetrics(refusals: string[], outages: boolean[]): Counters {
+export function quietMetrics(refusals: string[], outages: boolean[], alarms: number[] = []): Counters {
   const nothing = (): void => undefined;
   return {
     poll: nothing,
@@ -31,5 +32,14 @@ export function quietMetrics(refusals: string[], outages: boolean[]): Counters {
     auditSinkFailed: nothing,
     auditSinkLag: nothing,
     notificationsWaiting: nothing,
+    alarmsWaiting: (count) => void alarms.push(count),
   };
 }
+
+export const HEALTHY_SLACK: SlackHealth = {
+  connection: () => "connected",
+  tokenRefusal: () => null,
+  unanswered: () => null,
+  checkToken: () => Promise.resolve(),
+  queues: () => ({ post: 0, update: 0, read: 0, sweep: 0, other: 0 }),
+};

@@ -1,11 +1,12 @@
-// A notification that Slack refuses is retried for a while, whatever failed before the first refusal.
+// A notification that Slack refuses is retried for a while, whatever failed before the first refusal, and an alarm for as long as it has a reader.
 
 import { expect, test } from "vitest";
 import { REFUSED_RETRY_MS, REFUSED_TRIES } from "#src/domain/posted-message.ts";
-import { AUDIT_CHANNEL, createBench, failure } from "../make/bot.ts";
+import { ADMIN, AUDIT_CHANNEL, createBench, failure } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
 
 const MIN = 60_000;
+const HOUR = 60 * MIN;
 
 /** The alert about a dispute, after an outage of Slack of half an hour. Slack then refuses it. */
 async function refusedAfterOutage() {
@@ -29,9 +30,29 @@ test("an alert that waited through an outage and is then refused is posted once 
   expect(sent(bench, "dispute").map(({ to }) => to)).toContain(AUDIT_CHANNEL);
 });
 
-test("an alert that is always refused is given up, also after an outage", async () => {
-  const { bench } = await refusedAfterOutage();
-  await bench.clock.pass((REFUSED_TRIES + 2) * REFUSED_RETRY_MS);
+test("an alert that Slack has refused for hours is posted within an hour after the app is invited, and counted until then", async () => {
+  const { bench, invite } = await refusedAfterOutage();
+  await bench.clock.pass(3 * HOUR);
+  expect(await bench.store.notifications(100)).toHaveLength(2);
+  expect(bench.waitingAlarms.at(-1)).toBe(2);
+  const refused = bench.errors.filter((each) => each.includes("Slack refused a notification")).length;
+  expect(refused).toBeLessThan(2 * (REFUSED_TRIES + 3));
+  invite();
+  await bench.clock.pass(HOUR + MIN);
+  expect(
+    sent(bench, "dispute")
+      .map(({ to }) => to)
+      .sort(),
+  ).toEqual([AUDIT_CHANNEL, ADMIN].sort());
+  await bench.clock.pass(MIN);
   expect(await bench.store.notifications(100)).toEqual([]);
-  expect(bench.errors).toContain("Slack refused a notification");
+  expect(bench.waitingAlarms.at(-1)).toBe(0);
+});
+
+test("an alert is given up if its admin is no admin any more, and the log says so", async () => {
+  const { bench } = await refusedAfterOutage();
+  bench.admins.length = 0;
+  await bench.clock.pass((REFUSED_TRIES + 2) * REFUSED_RETRY_MS);
+  expect((await bench.store.notifications(100)).map(({ to }) => to)).toEqual([AUDIT_CHANNEL]);
+  expect(bench.errors.filter((each) => each.includes("given up"))).toHaveLength(1);
 });

@@ -205,6 +205,13 @@ export const METRICS = [
     help: "This replica's share of the receipts and alerts in the outbox; together at most 500.",
   },
   {
+    name: "alarms_waiting",
+    type: "gauge",
+    labels: [],
+    starts: UNTIL_READ,
+    help: "Alarms of disputes and tampering in this replica's share of the outbox. An alarm that Slack refuses waits until Slack takes it.",
+  },
+  {
     name: "http_requests_rejected_total",
     type: "counter",
     labels: ["reason"],

@@ -123,6 +123,7 @@ function gaugesOf(
   | "outage"
   | "unreadable"
   | "notificationsWaiting"
+  | "alarmsWaiting"
   | "auditSinkLag"
   | "policyReload"
 > {
@@ -133,6 +134,7 @@ function gaugesOf(
     outage: (on) => set("service_outage", Number(on)),
     unreadable: (approvals) => set("approvals_unreadable", approvals),
     notificationsWaiting: (count) => set("notifications_waiting", count),
+    alarmsWaiting: (count) => set("alarms_waiting", count),
     auditSinkLag: (entries) => set("audit_sink_lag_entries", entries),
     policyReload(ok, at) {
       set("policy_last_reload_successful", Number(ok));

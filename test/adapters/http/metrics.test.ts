@@ -103,11 +103,12 @@ test("before the first reading, nothing says that no decision, request, finding 
   const metrics = aSet();
   const lines = await linesOf(metrics);
   const unread =
-    /^countersign_(runs|approvals_[pu]\w+_seconds|approvals_pending|approvals_past_reminders|decisions_unsent\w*|notifications_waiting|audit_head_entry|tampering_findings)[ {]/;
+    /^countersign_(runs|approvals_[pu]\w+_seconds|approvals_pending|approvals_past_reminders|decisions_unsent\w*|notifications_waiting|alarms_waiting|audit_head_entry|tampering_findings)[ {]/;
   expect(lines.filter((line) => unread.test(line))).toEqual([]);
   expect(lines).toContain("countersign_slack_connected 0");
   metrics.tampered(0);
   metrics.notificationsWaiting(0);
+  metrics.alarmsWaiting(0);
   metrics.readFrom(() => Promise.resolve({ ...READINGS, undelivered: { count: 0, oldestMs: 0, late: 0 } }));
   expect(await linesOf(metrics)).toEqual(
     expect.arrayContaining([
@@ -117,6 +118,7 @@ test("before the first reading, nothing says that no decision, request, finding 
       "countersign_decisions_unsent 0",
       "countersign_decisions_unsent_oldest_age_seconds 0",
       "countersign_notifications_waiting 0",
+      "countersign_alarms_waiting 0",
       "countersign_tampering_findings 0",
     ]),
   );
@@ -134,6 +136,7 @@ test("every other metric exists from the start, and every counter has its known 
     "decisions_unsent",
     "decisions_unsent_oldest_age_seconds",
     "notifications_waiting",
+    "alarms_waiting",
     "policy_info",
     "audit_head_entry",
     "tampering_findings",
