@@ -200,7 +200,6 @@ function createEngine(deps: BotDeps & EngineChecks): RunEngine {
     ...deps,
     perform: createPerform(deps),
     logEffect,
-    freezesKnownTo: () => deps.freezes.knownTo(),
   });
   return createRunEngine({ ...deps, executor, logEffect });
 }

@@ -118,8 +118,9 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     if (pace !== null && isFirstMessage(run, effect)) void deps.chat.notifyIfQueued(run, pace);
     if (pace !== null) await deps.chat.waitForTurn(pace, () => handle.holdsShard(shardOf(run)));
     if (handle.isStopping()) return 0;
-    // A freeze written by another process also stops a start. `checkBeforeSending` reads these freezes itself.
-    if (effect.type === "create-run") await deps.catchUp();
+    // A freeze written by another process also stops a start. Nothing else that it has written does, such as a policy that this release
+    // cannot read. `checkBeforeSending` reads these freezes itself.
+    if (effect.type === "create-run") await deps.freezes.refresh();
     const check =
       effect.type === "send-decision"
         ? await checkBeforeSending(deps, run, effect, handle)
@@ -186,7 +187,7 @@ type MarkResult =
  * void instead.
  */
 async function markInStore(
-  { clock, context, freezesKnownTo }: Pick<ExecutorDeps, "clock" | "context" | "freezesKnownTo">,
+  { clock, context, freezes }: Pick<ExecutorDeps, "clock" | "context" | "freezes">,
   key: RunKey,
   effect: Effect,
   handle: ExecutionHandle & { readonly permit: SendPermit },
@@ -208,7 +209,7 @@ async function markInStore(
     const isStoppedByFreeze = effect.type === "create-run" || sendsApproval(run, effect);
     const sideWrites = {
       audit: auditOfSending(marked, effect, clock.now()),
-      ...(isStoppedByFreeze && { noFreezeAfter: freezesKnownTo() }),
+      ...(isStoppedByFreeze && { noFreezeAfter: freezes.knownTo() }),
     };
     return { run: marked, value: { type: "marked", run: marked }, sideWrites };
   });

@@ -6,6 +6,7 @@ import type { AgentService, Chat, EventLog, People } from "../ports.ts";
 import type { AuditLog, RunStore } from "../ports/store.ts";
 import type { Change, Transact } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
+import type { Freezes } from "./freezes.ts";
 import type { Integrity } from "./integrity.ts";
 import type { EffectLog } from "./logging.ts";
 import type { Perform } from "./perform-effect.ts";
@@ -20,9 +21,9 @@ export type ExecutorDeps = {
   readonly perform: Perform;
   /** False if this process, by its own clock, may have lost its lease. It then makes no call. */
   readonly holdsLease: () => boolean;
-  /** The number of the last audit entry that the freezes in `context` take into account. */
-  readonly freezesKnownTo: () => number;
-  /** Reads the freezes, findings and acknowledgements that other processes have written. Rejects with PortError if the store fails. */
+  /** The freezes in `context`. */
+  readonly freezes: Pick<Freezes, "knownTo" | "refresh">;
+  /** Reads the freezes, findings, acknowledgements and policy that other processes have written. Rejects with PortError if it cannot. */
   readonly catchUp: () => Promise<void>;
   readonly context: () => Context;
   readonly clock: Clock;

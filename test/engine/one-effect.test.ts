@@ -127,16 +127,17 @@ describe("an effect before its mark", () => {
     expect(stage.told.slice(3)).toEqual(["queued post", "idle"]);
   });
 
-  test("that starts a run reads what other processes froze, and is not marked under a later freeze", async () => {
+  test("that starts a run reads only what other processes froze, and is not marked under a later freeze", async () => {
     const stage = createEffectStage(planned());
+    stage.catchUp = () => Promise.reject(failure("policy_unreadable"));
     stage.perform = () => Promise.resolve({ type: "refused", words: "no", code: "x" });
     await stage.act(CREATE);
-    expect(stage.told).toEqual(["catch up", "idle"]);
+    expect(stage.told).toEqual(["freezes read", "idle"]);
     expect(stage.saved).toEqual([{ audit: [], noFreezeAfter: 7 }]);
     expect(stage.run.creation).toMatchObject({ type: "refused" });
     const message = createEffectStage(aRun());
     await message.act(POST);
-    expect(message.told).not.toContain("catch up");
+    expect(message.told).not.toContain("freezes read");
     expect(message.saved).toEqual([{ audit: [] }]);
   });
 
@@ -158,7 +159,7 @@ describe("an effect before its mark", () => {
     lost.fails.push(null);
     await lost.act(CREATE);
     expect(lost.performed).toEqual([]);
-    expect(lost.told).toEqual(["catch up", `again ${AFTER_FAILURE_MS}`, "idle"]);
+    expect(lost.told).toEqual(["freezes read", `again ${AFTER_FAILURE_MS}`, "idle"]);
     expect(lost.logged).toEqual([]);
   });
 
@@ -179,12 +180,13 @@ describe("an effect before its mark", () => {
 
   test("that meets the same failure of the store as another shares its error for a minute", async () => {
     const stage = createEffectStage(planned());
-    stage.catchUp = () => Promise.reject(failure("database_locked"));
+    stage.refresh = () => Promise.reject(failure("database_locked"));
     for (let times = 0; times < 3; times += 1) await stage.act(CREATE);
     await stage.clock.pass(60_000);
     await stage.act(CREATE);
     const lines = stage.told.filter((each) => each.endsWith("could not execute an effect"));
     expect(lines.map((each) => each.split(" ")[0])).toEqual(["error", "debug", "debug", "error"]);
+    expect([stage.performed, stage.run.creation]).toEqual([[], planned().creation]);
   });
 });
 

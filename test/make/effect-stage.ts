@@ -63,6 +63,9 @@ export function createEffectStage(start: Run) {
     logged: [] as Outcome[],
     perform: (): Promise<Outcome> => Promise.resolve({ type: "posted", ts: MessageTs("2.2"), shows: "" }),
     turn: (): Promise<void> => Promise.resolve(),
+    /** Reads the freezes. */
+    refresh: (): Promise<void> => Promise.resolve(),
+    /** Reads everything that other processes have written. */
     catchUp: (): Promise<void> => Promise.resolve(),
     /** What Slack returns for every person. */
     lookUp: (): Promise<Pick<Person, "kind" | "seesChannel">> =>
@@ -126,7 +129,13 @@ export function createEffectStage(start: Run) {
       return stage.perform();
     },
     holdsLease: () => stage.holds(),
-    freezesKnownTo: () => 7,
+    freezes: {
+      knownTo: () => 7,
+      refresh: () => {
+        told.push("freezes read");
+        return stage.refresh();
+      },
+    },
     catchUp: () => {
       told.push("catch up");
       return stage.catchUp();
