@@ -14,8 +14,8 @@ export function createRetention(
   log: EventLog,
   keepMs: number,
 ): { start(): void; stop: BackgroundLoop["stop"] } {
-  async function deleteFinished(): Promise<void> {
-    const runs = await store.forget(clock.monotonic() - keepMs);
+  async function deleteFinished(isStopping: () => boolean): Promise<void> {
+    const runs = await store.forget(clock.monotonic() - keepMs, isStopping);
     if (runs > 0) log.info({ runs }, "deleted finished runs; the audit stays");
   }
   const loop = createBackgroundLoop(

@@ -95,8 +95,11 @@ export type RunStore = {
     visitUnreadable?: (run: Pick<Run, "team" | "requester">) => void,
   ): Promise<void>;
   channelsInUse(): Promise<readonly ChannelId[]>;
-  /** Removes finished runs whose last change is older than `before` (ms). Keeps the audit. Resolves to their number. */
-  forget(before: number): Promise<number>;
+  /**
+   * Removes finished runs whose last change is older than `before` (ms), a batch in each transaction. Other work gets its turn in between.
+   * Ends early once `isStopping` returns true. Keeps the audit. Resolves to their number.
+   */
+  forget(before: number, isStopping?: () => boolean): Promise<number>;
 };
 
 /** The shards that a process holds (domain/ids.ts), and with them all runs of their channels. */

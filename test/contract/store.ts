@@ -269,6 +269,22 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await bench.store.insert(aRun(), { intention: "old" })).toBe("stored");
         expect(await bench.store.forget(bench.now)).toBe(0);
       });
+
+      test("however many old finished runs there are, all are deleted in batches, and a stop ends this after a batch", async () => {
+        const count = 250;
+        const runs = Array.from({ length: count }, () => aWatchedRun());
+        for (const run of runs) {
+          const stored = await bench.stored(run);
+          await bench.store.save(stored, run, { finished: true });
+        }
+        bench.now += 1_000;
+        let batches = 0;
+        const before = await bench.store.forget(bench.now, () => (batches += 1) > 1);
+        expect(before).toBeGreaterThan(0);
+        expect(before).toBeLessThan(count);
+        expect(await bench.store.forget(bench.now)).toBe(count - before);
+        expect(await bench.store.channelsInUse()).toEqual([]);
+      });
     });
 
     test("methods that are called concurrently do not disturb each other", async () => {

@@ -151,9 +151,8 @@ export async function read<Answer>(work: () => Promise<Answer>): Promise<Answer>
 /** Rows in one statement. SQLite binds up to 32,766 values, PostgreSQL 65,535, and a row that is written in batches has at most twelve. */
 const ROWS_AT_ONCE = 1_000;
 
-export function* inBatches<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
-  for (let first = 0; first < rows.length; first += ROWS_AT_ONCE)
-    yield rows.slice(first, first + ROWS_AT_ONCE);
+export function* inBatches<Row>(rows: readonly Row[], size = ROWS_AT_ONCE): Generator<readonly Row[]> {
+  for (let first = 0; first < rows.length; first += size) yield rows.slice(first, first + size);
 }
 
 // Proves that the database accepts writes. Readiness depends on it.

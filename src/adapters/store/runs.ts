@@ -1,5 +1,6 @@
 // Inserts runs, saves them whole under their revision, and deletes them. find-runs.ts finds them.
 
+import { setImmediate } from "node:timers/promises";
 import type { ExpressionBuilder } from "kysely";
 import type { AuditMark } from "../../domain/audit/hash-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
@@ -13,7 +14,7 @@ import type { LongTexts } from "./long-texts.ts";
 import { STORED, toRow } from "./run-row.ts";
 import { isSealed, type Seals } from "./seals.ts";
 import type { SettledEntries } from "./settled-entries.ts";
-import { type Database, inBatches, type Tables, type Trx, Undo, write } from "./database.ts";
+import { type Database, inBatches, read, type Tables, type Trx, Undo, write } from "./database.ts";
 import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
@@ -33,16 +34,35 @@ export function createKeepRuns(deps: SaveDeps): Pick<RunStore, "insert" | "save"
   return {
     insert: (run, sideWrites) => insert(deps, run, sideWrites),
     save: (stored, next, sideWrites = {}) => save(deps, stored, next, sideWrites),
-    forget: (before) =>
-      write(deps.db, async (trx) => {
-        const gone = await trx
-          .deleteFrom("runs")
-          .where("finished", "=", 1)
-          .where("changed_at", "<", before)
-          .executeTakeFirst();
-        return Number(gone.numDeletedRows);
-      }),
+    forget: (before, isStopping) => forget(deps.db, before, isStopping),
   };
+}
+
+/**
+ * How many runs are deleted before other work gets its turn. Much belongs to a run, SQLite does not let go of the event loop, and PostgreSQL
+ * cancels a statement that takes long.
+ */
+const DELETED_AT_ONCE = 100;
+
+async function forget(db: Database, before: number, isStopping = (): boolean => false): Promise<number> {
+  const old = db.selectFrom("runs").where("finished", "=", 1).where("changed_at", "<", before);
+  const keys = (await read(() => old.select("key").execute())).map(({ key }) => key);
+  let count = 0;
+  for (const batch of inBatches(keys, DELETED_AT_ONCE)) {
+    if (isStopping()) break;
+    // A run may have changed since its key was found.
+    count += await write(db, async (trx) => {
+      const gone = await trx
+        .deleteFrom("runs")
+        .where("key", "in", batch)
+        .where("finished", "=", 1)
+        .where("changed_at", "<", before)
+        .executeTakeFirst();
+      return Number(gone.numDeletedRows);
+    });
+    await setImmediate();
+  }
+  return count;
 }
 
 type Inserted = Awaited<ReturnType<RunStore["insert"]>>;
