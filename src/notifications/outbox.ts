@@ -31,7 +31,7 @@ export type NotificationOutbox = {
 const ROUND_EVERY_MS = 1_000;
 /** The longest wait after failures of the store (ms). */
 const SLOWEST_RETRY_MS = 30_000;
-/** The maximum number of waiting notifications that one round handles. */
+/** The maximum number of notifications that one round handles. Those that must still wait do not count: they must not keep back others. */
 const BATCH = 500;
 /** The replica that holds this shard creates the notifications that follow from the audit. */
 const WRITER_SHARD = 0;
@@ -45,10 +45,18 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   const isOurs = ({ to }: Notification): boolean => deps.engine.holdsShard(shardOfName(to));
 
   async function sendWaiting(): Promise<void> {
-    const waiting = (await deps.store.notifications(BATCH)).filter(isOurs);
-    deps.metrics.notificationsWaiting(waiting.length);
-    deps.metrics.alarmsWaiting(waiting.filter(isAlarm).length);
-    senders.send(waiting);
+    const { store, metrics, clock } = deps;
+    const now = clock.monotonic();
+    const waiting = { all: 0, alarms: 0 };
+    const due = await store.notifications(BATCH, (notification) => {
+      if (!isOurs(notification)) return false;
+      waiting.all += 1;
+      if (isAlarm(notification)) waiting.alarms += 1;
+      return nextAct(notification, now) !== null;
+    });
+    metrics.notificationsWaiting(waiting.all);
+    metrics.alarmsWaiting(waiting.alarms);
+    senders.send(due);
   }
 
   async function round(): Promise<void> {

@@ -31,8 +31,14 @@ export type Notification = {
 export type NotificationStore = {
   /** Adds the notifications, except those with the same kind, entry and recipient as a stored one. */
   addNotifications(notifications: readonly Notification[]): Promise<void>;
-  /** Resolves to the unfinished ones, oldest first. Receipts that may share a message come last. */
-  notifications(limit: number): Promise<readonly Notification[]>;
+  /**
+   * Resolves to the first unfinished ones that are wanted: alarms first, receipts that may share a message last, and the oldest of each
+   * first. `isWanted` is asked about one after the other, in this order, until `limit` are found.
+   */
+  notifications(
+    limit: number,
+    isWanted?: (notification: Notification) => boolean,
+  ): Promise<readonly Notification[]>;
   /** Resolves to the unfinished ones of kinds that this release does not know, oldest first. All other methods leave these out. */
   strangeNotifications(limit: number): Promise<readonly Pick<Notification, "id" | "entry">[]>;
   saveNotification(notification: Notification, toDo: boolean): Promise<void>;

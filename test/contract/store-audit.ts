@@ -237,6 +237,22 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await bench.store.notification(aNonce())).toBeNull();
     });
 
+    test("the notifications that are wanted are found behind any number of others, alarms first and receipts last", async () => {
+      const many = Array.from({ length: 1_100 }, (_, nth) => aReceipt({ entry: nth, kind: "dispute" }));
+      const [receipt, answer, alarm] = [
+        aReceipt({ entry: 5_001 }),
+        aReceipt({ entry: 5_002, kind: "answered" }),
+        aReceipt({ entry: 5_003, kind: "tampering" }),
+      ];
+      await bench.store.addNotifications([...many, receipt, answer, alarm]);
+      const isWanted = ({ entry }: Notification): boolean => entry > 5_000;
+      expect(await bench.store.notifications(9, isWanted)).toEqual([alarm, answer, receipt]);
+      expect(await bench.store.notifications(2, isWanted)).toEqual([alarm, answer]);
+      const seen = await bench.store.notifications(9_999);
+      expect(new Set(seen.map(({ id }) => id)).size).toBe(1_103);
+      expect(seen).toHaveLength(1_103);
+    });
+
     test("a notification of an unknown kind is listed apart, is no tampering, and takes no place of another", async () => {
       const findings: unknown[] = [];
       bench.store.onTampering((finding) => findings.push(finding));

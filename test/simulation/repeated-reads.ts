@@ -3,6 +3,7 @@
 // A test plays some histories like that, because a write that is listed wrongly below would hide bugs.
 
 import { isDeepStrictEqual } from "node:util";
+import type { Notification } from "#src/ports/notification.ts";
 import type { Store } from "#src/ports/store.ts";
 
 /** A part of the database. "claims": which runs wait for a process to claim them. */
@@ -23,7 +24,6 @@ const READS: { readonly [method: string]: readonly Area[] } = {
   list: ["runs"],
   load: ["runs"],
   notification: ["notifications"],
-  notifications: ["notifications"],
   numbersAfter: ["audit"],
   provenEntry: ["audit"],
   settledAfter: ["audit"],
@@ -90,6 +90,7 @@ export class RepeatedReads {
     const looksAt = READS[name];
     if (looksAt !== undefined)
       return (...args) => this.#read(`${name} ${JSON.stringify(args)}`, looksAt, () => method(...args));
+    if (name === "notifications") return (...args) => this.#notifications(method, args);
     if (name === "claim") return (...args) => this.#claim(owner, method, args);
     if (name === "renew") return (...args) => this.#renew(owner, method, args);
     return (...args) => this.#write(WRITES[name] ?? null, method, args);
@@ -132,6 +133,14 @@ export class RepeatedReads {
     if (areas.includes("claims")) this.#claimable += 1;
     for (const [key, { looksAt }] of this.#known)
       if (looksAt.some((area) => areas.includes(area))) this.#known.delete(key);
+  }
+
+  /** Which of them are wanted depends on the time and on who asks, so all are read, and the wanted ones picked out each time. */
+  async #notifications(method: Method, args: readonly unknown[]): Promise<unknown> {
+    const [limit, isWanted = () => true] = args as Parameters<Store["notifications"]>;
+    const all = () => method(Number.MAX_SAFE_INTEGER);
+    const found = await this.#read("notifications", ["notifications"], all);
+    return (found as readonly Notification[]).filter(isWanted).slice(0, limit);
   }
 
   /** If there was nothing to claim, there is nothing until something is written. */

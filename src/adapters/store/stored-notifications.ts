@@ -1,5 +1,6 @@
 // Reads and stores the notifications that follow from the audit.
 
+import { setImmediate } from "node:timers/promises";
 import type { AuditEntry } from "../../audit/entry.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { ChannelId, Nonce, UserId } from "../../domain/ids.ts";
@@ -30,10 +31,7 @@ export function createNotifications(
             .execute();
       });
     },
-    async notifications(limit) {
-      const rows = await read(() => toDo(db, limit).execute());
-      return rows.flatMap((row) => fromNotificationRow(row, findings) ?? []);
-    },
+    notifications: (limit, isWanted) => firstWanted(db, findings, limit, isWanted),
     strangeNotifications: (limit) => read(() => strange(db, limit).execute()),
     async saveNotification({ id, post }, toDo) {
       const change = { post: JSON.stringify(post), to_do: toDo ? (1 as const) : (0 as const) };
@@ -69,14 +67,35 @@ async function notificationsIn(
 
 const waiting = (db: Database) => db.selectFrom("notifications").where("to_do", "=", 1);
 
-function toDo(db: Database, limit: number) {
-  return waiting(db)
-    .selectAll()
-    .where("kind", "in", KNOWN)
-    .orderBy((is) => is("kind", "in", ALARMS), "desc")
-    .orderBy((is) => is("kind", "=", "receipt"))
-    .orderBy("made_at")
-    .limit(limit);
+async function firstWanted(
+  db: Database,
+  findings: Pick<Findings, "report">,
+  ...[limit, isWanted = () => true]: Parameters<NotificationStore["notifications"]>
+): Promise<readonly Notification[]> {
+  const wanted: Notification[] = [];
+  for await (const row of rowsToDo(db)) {
+    const notification = fromNotificationRow(row, findings);
+    if (notification !== null && isWanted(notification)) wanted.push(notification);
+    if (wanted.length >= limit) break;
+  }
+  return wanted;
+}
+
+/** How many rows are read before other work gets its turn. */
+const READ_AT_ONCE = 500;
+
+async function* rowsToDo(db: Database): AsyncGenerator<NotificationRow> {
+  for (const kinds of IN_ORDER) {
+    const all = waiting(db).selectAll().where("kind", "in", kinds).orderBy("made_at").orderBy("id");
+    for (let query = all; ;) {
+      const rows = await read(() => query.limit(READ_AT_ONCE).execute());
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < READ_AT_ONCE) break;
+      query = all.where((is) => is(is.refTuple("made_at", "id"), ">", is.tuple(last.made_at, last.id)));
+      await setImmediate();
+    }
+  }
 }
 
 /** The bound leaves out rows without a possible entry number. SQLite sorts text after all numbers. */
@@ -124,6 +143,12 @@ const KINDS: { readonly [Kind in Notification["kind"]]: true } = {
   "look-back": true,
 };
 const KNOWN = Object.keys(KINDS);
+/** Alarms first, and receipts that may share a message last. */
+const IN_ORDER: readonly (readonly string[])[] = [
+  ALARMS,
+  KNOWN.filter((kind) => kind !== "receipt" && !ALARMS.some((alarm) => alarm === kind)),
+  ["receipt"],
+];
 
 const addressed: Doc<Omit<Notification, "post">> = record<Omit<Notification, "post">>({
   id: id(Nonce),
