@@ -16,11 +16,12 @@ import type { Context } from "./domain/context.ts";
 import { ChannelId, GroupId, type TeamId, UserId } from "./domain/ids.ts";
 import { builtInFor, type Rule } from "./domain/policy/policy.ts";
 import { keepSecrets } from "./domain/text/own-secrets.ts";
+import { logAudit } from "./engine/audit-log-lines.ts";
 import { type Clock, createClock } from "./engine/clock.ts";
 import { createFreezes, type Freezes } from "./engine/freezes.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { slowestProbeMs } from "./engine/service-breaker.ts";
-import { listenTo } from "./engine/listened-store.ts";
+import { countStoreFaults } from "./engine/store-faults.ts";
 import type { Log } from "./log.ts";
 import {
   type Closers,
@@ -129,7 +130,7 @@ async function build(config: Config, log: Log, { closers, setReload, onRefused }
   const clock = createClock();
   const opened = await openConfiguredStore(config, { clock, log, metrics });
   closers.push(() => opened.close());
-  const { store, storeFaults } = listenTo(opened, { clock, metrics, log, onRefused });
+  const { store, storeFaults } = countStoreFaults(logAudit(opened, log), { clock, metrics, onRefused });
   const rejectedRequests = createRejectionCounter(metrics, log, clock);
   const url = await startHttpPort({ config, metrics, store, clock, current, rejectedRequests }, closers);
   const slack = await reachConfiguredSlack({ config, log, clock, metrics }, closers);

@@ -26,7 +26,7 @@ import { createRunEngine, type RunEngine } from "./engine/run-engine.ts";
 import { createServiceBreaker, type ServiceBreaker } from "./engine/service-breaker.ts";
 import { createServiceKey, createServicePause } from "./engine/service-answers.ts";
 import { createStormNotices } from "./engine/storm-notices.ts";
-import type { StoreFaults } from "./engine/listened-store.ts";
+import type { StoreFaults } from "./engine/store-faults.ts";
 import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
 import { createWatchdog, type Watchdog } from "./engine/watchdog.ts";
 import { createAuditStream } from "./notifications/audit-stream.ts";

@@ -10,7 +10,7 @@ import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import { isDown, type ServiceBreaker } from "./service-breaker.ts";
 import type { ServiceKey } from "./service-answers.ts";
-import type { StoreFaults } from "./listened-store.ts";
+import type { StoreFaults } from "./store-faults.ts";
 import { STUCK_AFTER_MS, type Watchdog } from "./watchdog.ts";
 
 /** The time between two checks of the token and the key while no other call uses them (ms). */

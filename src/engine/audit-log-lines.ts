@@ -1,73 +1,9 @@
-// Wraps the store for the bot: counts the faults of its calls, and logs what it writes into the audit.
-
-import type { AuditEntry } from "../audit/entry.ts";
-import { type Counters, type EventLog, PortError } from "../ports.ts";
-import { type FormTicket, KEY_RETIRED, type Store } from "../ports/store.ts";
-import type { Clock } from "./clock.ts";
-
-type Listeners = {
-  readonly clock: Pick<Clock, "monotonic">;
-  readonly metrics: Pick<Counters, "storeFault">;
-  readonly log: Pick<EventLog, "info">;
-  /** Called if the store refuses this process for good. Only a restart helps. */
-  readonly onRefused: (error: PortError) => void;
-};
-
-export function listenTo(
-  opened: Store,
-  { log, ...listeners }: Listeners,
-): { readonly store: Store; readonly storeFaults: StoreFaults } {
-  const { store, faults } = countStoreFaults(opened, listeners);
-  return { store: logAudit(store, log), storeFaults: faults };
-}
-
-// The faults of the store's calls. They are kept for a while, because the next write may succeed even though other calls fail.
-
-export type StoreFaults = {
-  /** Returns the number of faults since this moment (monotonic ms), and the code of the newest. */
-  since(at: number): { readonly count: number; readonly code: string };
-};
-
-type Method = (...args: readonly unknown[]) => unknown;
-
-/** The number of faults that are kept. If there are more, the oldest are dropped. */
-const MAX_KEPT = 1_000;
-
-function countStoreFaults(
-  store: Store,
-  { clock, metrics, onRefused }: Omit<Listeners, "log">,
-): { readonly store: Store; readonly faults: StoreFaults } {
-  const faults: { readonly at: number; readonly code: string }[] = [];
-  const noteAndRethrow = (error: unknown): never => {
-    if (error instanceof PortError && error.code.startsWith("store_")) {
-      metrics.storeFault(error.code);
-      faults.push({ at: clock.monotonic(), code: error.code });
-      if (faults.length > MAX_KEPT) faults.shift();
-      if (error.code === KEY_RETIRED) onRefused(error);
-    }
-    throw error;
-  };
-  const methods = Object.entries(store as unknown as { readonly [name: string]: Method });
-  const wrapped = methods.map(([name, method]): [string, Method] => [
-    name,
-    (...args) => {
-      const answer = method(...args);
-      return answer instanceof Promise ? answer.catch(noteAndRethrow) : answer;
-    },
-  ]);
-  return {
-    store: Object.fromEntries(wrapped) as unknown as Store,
-    faults: {
-      since: (at) => {
-        const recent = faults.filter((fault) => fault.at >= at);
-        return { count: recent.length, code: recent.at(-1)?.code ?? "" };
-      },
-    },
-  };
-}
-
 // Each step of a decision is logged once its audit entry is stored, so the log shows no step that did not happen. All lines carry the
 // approval's id. The texts of the entries (requests, reasons, tasks) are never logged.
+
+import type { AuditEntry } from "../audit/entry.ts";
+import type { EventLog } from "../ports.ts";
+import type { FormTicket, Store } from "../ports/store.ts";
 
 const LINES: Partial<Record<AuditEntry["what"], string>> = {
   opened: "a form to decide was opened",
@@ -94,7 +30,7 @@ const LINES: Partial<Record<AuditEntry["what"], string>> = {
 };
 
 /** Returns a store that logs the audit entries it has written. */
-function logAudit(store: Store, log: Pick<EventLog, "info">): Store {
+export function logAudit(store: Store, log: Pick<EventLog, "info">): Store {
   const logEntries = (entries: readonly AuditEntry[] = []): void => {
     for (const entry of entries) {
       const line = LINES[entry.what];
