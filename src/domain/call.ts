@@ -192,7 +192,12 @@ export function joinable(run: Run, monotonic: number, withinMs: number): readonl
   });
 }
 
-const unnamed = ({ run, approval, n }: GatheredCall): GatheredCall => ({ run, approval, n });
+const unnamed = ({ run, approval, n, closed }: GatheredCall): GatheredCall => ({
+  run,
+  approval,
+  n,
+  ...(closed === true && { closed }),
+});
 
 /** Marks the run's calls as part of a message that `carrier` carries, or soon will. Calls that are already posted stay as they are. */
 export function joinCalls(run: Run, of: Gathered["of"], carrier: RunKey): Run {

@@ -143,6 +143,8 @@ export type GatheredCall = {
   readonly run: RunKey;
   readonly approval: ApprovalId;
   readonly n: number;
+  /** The request was closed without a decision when its time was up. Earlier releases did not store this. */
+  readonly closed?: true;
   /** What the request asked for, as a line of a list shows it. */
   readonly asked?: string;
   /** Earlier releases stored none. */

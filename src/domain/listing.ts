@@ -8,7 +8,7 @@
 // new line would not learn of it.
 
 import { deadlineOf } from "./applied-rule.ts";
-import type { Approval } from "./approval.ts";
+import type { Approval, ClosedCause } from "./approval.ts";
 import { brakeRenderKey } from "./brake.ts";
 import { isFresh, mayBePosted, type PostedMessage } from "./posted-message.ts";
 import { cardSlot, listingSlot, requestSlot, type Run, type Slot } from "./run.ts";
@@ -118,6 +118,14 @@ export function decidedOf({ approvals }: Run, page: number): { approved: number;
   return { approved, denied: verdicts.length - approved };
 }
 
+/** Counts the approvals that the listing once listed and that closed without a decision, by cause. They may never get a card. */
+export function closedOf({ approvals }: Run, page: number): ReadonlyMap<ClosedCause, number> {
+  const causes = approvals.flatMap(({ state, listing }) =>
+    listing?.page === page && state.type === "closed" ? [state.cause] : [],
+  );
+  return new Map([...Map.groupBy(causes, (cause) => cause)].map(([cause, each]) => [cause, each.length]));
+}
+
 /** Returns null if no listing is wanted. */
 export function listingRenderKey(run: Run, page: number): string | null {
   // Not in the order in which they are shown, because that follows from the requests.
@@ -132,8 +140,9 @@ export function listingRenderKey(run: Run, page: number): string | null {
   const { approved, denied } = decidedOf(run, page);
   const moved = lines.length === 0 ? movedToCards(run, page) : 0;
   const cards = moved === 0 ? "" : ` cards ${moved}`;
+  const closed = [...closedOf(run, page)].map(([cause, many]) => ` ${cause} ${many}`).join("");
   // Stored with the message. Another first word would draw all listings again.
-  return `digest ${approved} ${denied}${brakeRenderKey(run)}${cards} ${JSON.stringify(keys)}`;
+  return `digest ${approved} ${denied}${closed}${brakeRenderKey(run)}${cards} ${JSON.stringify(keys)}`;
 }
 
 /** Returns whether the card may be posted: no listing lists the approval, and none may still show its line. */

@@ -7,13 +7,14 @@ import { callSlot, callsOf, gatheredSlots, joinCalls } from "#src/domain/call.ts
 import type { RunId, RunKey } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { renderKey } from "#src/domain/render-key.ts";
+import { listingSlot } from "#src/domain/run.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";
 import { holdingEngine } from "../make/holding-engine.ts";
 import { quietLog } from "../make/quiet.ts";
 import { aPolicy, these } from "../make/policy.ts";
-import { APPROVER, TEAM } from "../make/run.ts";
+import { APPROVER, aRunId, aWatchedRun, TEAM } from "../make/run.ts";
 
 const MIN = 60_000;
 const remind = { afterMs: 15 * MIN, doubles: false, atMost: 1 };
@@ -68,6 +69,36 @@ describe("waiting requests of a channel", () => {
     expect(several(bench)).toHaveLength(1);
   });
 
+  test("that wait in a list are not said to have cards, and close with their fate in the message and in the list", async () => {
+    const bench = await createBench();
+    const expiry = { afterMs: 60 * MIN, outcome: "nothing" } as const;
+    const followUp = { ...NO_FOLLOW_UP, remind, warnMs: 10 * MIN };
+    bench.policy = aPolicy({ approvers: these([APPROVER]), expiry, followUp });
+    const { requester: user, channel } = aWatchedRun();
+    const id = aRunId();
+    bench.agents.pending.set(
+      id,
+      Array.from({ length: 9 }, (_, nth) => `apr_${nth}`),
+    );
+    await bench.flow.adoptRun.adopt({ team: TEAM, user, channel }, id);
+    await bench.clock.pass(16 * MIN);
+    const shown = async (slot: string): Promise<string> =>
+      printedMessage(messageIn(await bench.run(id), slot));
+    const newest = async (): Promise<string> => shown(gatheredSlots(await bench.run(id)).at(-1) ?? "");
+    expect(await newest()).toContain(" a card, or a line in a list, in its thread.");
+    await bench.clock.pass(36 * MIN);
+    expect(await newest()).toContain(" a card, or a line in a list, in its thread. The deadlines are shown");
+    await bench.clock.pass(10 * MIN);
+    const run = await bench.run(id);
+    expect(Object.keys(run.posts).filter((slot) => slot.startsWith("card "))).toEqual([]);
+    const closed = await newest();
+    expect(closed).toContain("Time is up for 9 requests");
+    expect(closed).toContain("They closed without a decision");
+    expect(closed).toContain("The service may still be waiting");
+    expect(closed).not.toMatch(/cards? /);
+    expect(await shown(listingSlot(1))).toContain("Closed without a decision here: 9.");
+  });
+
   test("are counted and named in their reminder while fewer and fewer of them wait", async () => {
     const { bench, ids } = await waiting(3);
     await bench.clock.pass(16 * MIN);
@@ -91,7 +122,7 @@ describe("waiting requests of a channel", () => {
     expect(left).toEqual([
       "⏰ 2 of 3 requests still wait for a decision here (2 named)",
       "⏰ 1 of 3 requests still waits for a decision here (1 named)",
-      "3 requests waited here. Their cards show where they stand. (3 named)",
+      "3 requests waited here. Their threads show where they stand. (3 named)",
     ]);
   });
 

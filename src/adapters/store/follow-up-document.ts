@@ -118,6 +118,7 @@ const gatheredCall = record<GatheredCall>({
   run: id(RunKey),
   approval: serviceId<ApprovalId>(),
   n: number,
+  closed: optional(yes),
   asked: optional(text),
   marks: optional(marks),
   card: optional(id(MessageTs)),

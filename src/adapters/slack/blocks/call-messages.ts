@@ -114,19 +114,21 @@ function meaningOf(found: CallIn): string {
     case "waits":
       if (first !== undefined && who?.users[0] === first && who.users.length === 1)
         return "You were looking at it. If it is not decided, the others are reminded next.";
-      return "The card is above. Review lists everything that waits for you; only you see the list.";
+      return "Decide it in this thread. Review lists everything that waits for you; only you see the list.";
     case "last":
       return outcomeAtDeadline(approval) === "deny"
         ? "If it is not decided by then, the policy denies it and the agent is told."
-        : "If it is not decided by then, its card closes. The agent is told nothing, so the service may keep waiting.";
+        : "If it is not decided by then, it closes. The agent is told nothing, so the service may keep waiting.";
     case "stage":
       return channel === undefined
-        ? "This calls the people whom the policy names for this stage. The card says who may decide."
-        : "Review opens your own queue. It lists this request if the policy lets you decide it.";
+        ? `The policy calls you in at this stage. ${QUEUE_MEANING}`
+        : QUEUE_MEANING;
     case "over":
       return overMeaning(fateOf(found));
   }
 }
+
+const QUEUE_MEANING = "Review opens your own queue. It lists this request if the policy lets you decide it.";
 
 function overMeaning(fate: Fate): string {
   if (fate === "deny") return "It was not decided in time, so the agent is told that it may not do this.";
@@ -171,7 +173,7 @@ export function severalMessage(run: Run, gathered: Gathered, links: Links): Mess
         ),
         ...calledLine(who),
         ...namedLines(shown, links),
-        line(span(place.length === 0 ? SEVERAL_MEANING[says] : ELSEWHERE_MEANING)),
+        line(span(place.length === 0 ? severalMeaning(gathered) : ELSEWHERE_MEANING)),
       ),
       ...(says === "over" ? [] : [reviewButton(run, `review-${since}`)]),
     ],
@@ -190,12 +192,31 @@ const placeOf = (run: Run, { channel }: Gathered): readonly RichTextElement[] =>
   channel === undefined ? [] : [span(" in "), { type: "channel", channel_id: run.channel }];
 
 const REVIEW_MEANING = "Review lists what waits for you, the riskiest first; only you see the list.";
-const SEVERAL_MEANING: { readonly [says in Call["says"]]: string } = {
-  waits: `${REVIEW_MEANING} Each request has a card in its thread.`,
-  last: `Each card says when its time ends, and what happens then. ${REVIEW_MEANING}`,
-  stage: `${REVIEW_MEANING} Each request has a card in its thread.`,
-  over: "Their cards say what the agents are told.",
-};
+const WHERE_THEY_WAIT = "Each request has a card, or a line in a list, in its thread.";
+
+function severalMeaning({ says, of }: Gathered): string {
+  switch (says) {
+    case "waits":
+    case "stage":
+      return `${REVIEW_MEANING} ${WHERE_THEY_WAIT}`;
+    case "last":
+      return `${WHERE_THEY_WAIT} The deadlines are shown there. ${REVIEW_MEANING}`;
+    case "over":
+      return fatesOf(of);
+  }
+}
+
+/** A request that closes on its line in a list never gets a card, so the message itself says what became of it. */
+function fatesOf(of: readonly GatheredCall[]): string {
+  const closed = of.filter((each) => each.closed === true).length;
+  if (closed === 0) return "Their cards say what the agents are told.";
+  const fate =
+    "closed without a decision, and nothing more is sent. The service may still be waiting for a decision: make it there before anyone asks again.";
+  return closed === of.length
+    ? `They ${fate}`
+    : `${count(closed)} of them ${fate} The cards of the others say what the agents are told.`;
+}
+
 const ELSEWHERE_MEANING = "Review opens your own queue. It lists those that the policy lets you decide.";
 
 function leftTitle({ says, of }: Gathered, left: number): string {
@@ -208,15 +229,15 @@ function leftTitle({ says, of }: Gathered, left: number): string {
 function severalPast(gathered: Gathered, place: readonly RichTextElement[], links: Links): Message {
   const { says, of, since } = gathered;
   const what = `${count(of.length)} requests ${says === "stage" ? "were escalated" : "waited here"}`;
-  const cards = "Their cards show where they stand.";
+  const state = "Their threads show where they stand.";
   const named = namedLines(of, links);
   const head = [span(what), ...place, span(", "), moment(since)];
   return withId("several:past", {
-    text: `${what}. ${cards}`,
+    text: `${what}. ${state}`,
     blocks: [
       named.length === 0
-        ? rich(line(...head, span(`. ${cards}`)))
-        : rich(line(...head, span(":")), ...named, line(span(cards))),
+        ? rich(line(...head, span(`. ${state}`)))
+        : rich(line(...head, span(":")), ...named, line(span(state))),
     ],
   });
 }
@@ -240,7 +261,7 @@ function past(found: CallIn): Message {
   const { says, at, channel } = found.call;
   const what = PAST[says];
   const fate = fateOf(found);
-  const state = channel === undefined ? "The card shows where it stands." : FATES[fate];
+  const state = channel === undefined ? "This thread shows where it stands." : FATES[fate];
   // The request that the call was about is no longer stored once it has changed.
   const asked = fate === "changed" ? null : headline(found.approval.request, ASKED_CHARS).text;
   const named = asked === null ? [] : [span(": "), untrustedSpan(asked, ASKED_CHARS, { bold: true })];
@@ -258,10 +279,10 @@ const PAST: { readonly [says in Call["says"]]: string } = {
 };
 
 const FATES: { readonly [fate in Fate]: string } = {
-  waits: "The request still waits, and its channel has the card.",
-  changed: "The request has changed since, and its channel has the new card.",
+  waits: "The request still waits in its channel.",
+  changed: "The request has changed since. Its channel has the new one.",
   closed: "The request no longer waits: it was closed without a decision here.",
-  unclear: "Its card says what became of the request.",
+  unclear: "Its thread says what became of the request.",
   approve: "The request no longer waits: the decision is to approve it.",
   deny: "The request no longer waits: the decision is to deny it.",
 };

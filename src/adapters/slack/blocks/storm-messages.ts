@@ -2,9 +2,9 @@
 
 import type { Block, RichTextElement } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
-import type { Approval } from "../../../domain/approval.ts";
+import type { Approval, ClosedCause } from "../../../domain/approval.ts";
 import { isStopped, type Run, type Slot } from "../../../domain/run.ts";
-import { decidedOf, linesOf, movedToCards } from "../../../domain/listing.ts";
+import { closedOf, decidedOf, linesOf, movedToCards } from "../../../domain/listing.ts";
 import { activeStorm } from "../../../domain/storm.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
 import { headline } from "../../../domain/text/headline.ts";
@@ -33,7 +33,7 @@ export function listingMessage(run: Run, page: number): Message {
     ...(brake === null
       ? []
       : [line(span(`${brake}: requests can be denied, but not approved until it is lifted.`))]),
-    ...decidedLine(run, page),
+    ...outcomeLines(run, page),
   );
   return withId("digest:waiting", {
     text: `${requests} for a decision`,
@@ -49,7 +49,7 @@ export function listingMessage(run: Run, page: number): Message {
 
 function listingOver(run: Run, page: number): Message {
   const text = overWords(movedToCards(run, page));
-  const blocks = [rich(line(span(`${text}.`)), ...decidedLine(run, page))];
+  const blocks = [rich(line(span(`${text}.`)), ...outcomeLines(run, page))];
   return withId("digest:over", { text, blocks });
 }
 
@@ -60,6 +60,8 @@ function overWords(moved: number): string {
     : `${count(moved)} requests of this list still wait, now on cards of their own`;
 }
 
+const outcomeLines = (run: Run, page: number) => [...decidedLine(run, page), ...closedLines(run, page)];
+
 function decidedLine(run: Run, page: number) {
   const { approved, denied } = decidedOf(run, page);
   const decisions = [
@@ -69,6 +71,25 @@ function decidedLine(run: Run, page: number) {
   if (decisions.length === 0) return [];
   return [line(span(`Decided here: ${decisions.join(", ")}. Their cards show the outcome.`))];
 }
+
+const closedLines = (run: Run, page: number) =>
+  [...closedOf(run, page)].map(([cause, many]) =>
+    line(span(`Closed without a decision here: ${count(many)}. ${CLOSED[cause]}`)),
+  );
+
+/** Each is true of one request and of several. */
+const CLOSED: { readonly [cause in ClosedCause]: string } = {
+  "no-longer-listed": "The service no longer lists this: it was withdrawn, or decided outside Countersign.",
+  unreadable:
+    "The service now sends this in a format that Countersign can't read. A message in this thread says why.",
+  "run-over": "The run ended first.",
+  "run-missing": "The service no longer knows the run.",
+  unwatched: "Countersign no longer watches the run. The service may still be waiting.",
+  expired:
+    "Time was up, and nothing more is sent. The service may still be waiting for a decision: make it there before anyone asks again.",
+  tampered:
+    "Countersign's record was changed from outside, so nothing is sent. Tell the people who run Countersign.",
+};
 
 /** Everyone whom one of the rules mentions. Slack notifies them when the listing is posted, but not when it is updated. */
 function mentions(run: Run, lines: readonly Approval[]) {

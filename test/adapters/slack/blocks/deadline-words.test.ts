@@ -65,7 +65,7 @@ describe("a request that the rule denies at its deadline", () => {
 
   test("is said to close then if the service has refused such a denial, and does", () => {
     expect(cardOf(refused)).toContain("After that, it closes, and nothing is sent.");
-    expect(called(refused, "last").text).toContain("its card closes. The agent is told nothing");
+    expect(called(refused, "last").text).toContain("it closes. The agent is told nothing");
     expect(called(refused, "last").key).not.toBe(called(denied, "last").key);
     expect(reasonToKeepWatching(withApprovals(run, refused))).toBeNull();
     expect(expired(refused)?.state).toMatchObject({ type: "closed", cause: "expired" });

@@ -160,7 +160,16 @@ export const CALLS: Record<
     ...several("stage", { channel: LEADS }, "in another channel"),
     ...several("stage", { channel: LEADS }, "in another channel, two are decided", 2),
   ],
-  "several:over": [...several("over"), ...several("over", { of: MANY }, "of many")],
+  "several:over": [
+    ...several("over"),
+    ...several("over", { of: MANY }, "of many"),
+    ...several("over", { of: MANY.map((each) => ({ ...each, closed: true })) }, "they closed"),
+    ...several(
+      "over",
+      { of: MANY.map((each, at) => ({ ...each, ...(at > 2 && { closed: true as const }) })) },
+      "some closed",
+    ),
+  ],
   "several:past": [
     ...several("waits", { over: true }, "a reminder"),
     ...several("stage", { over: true, channel: LEADS }, "a stage"),

@@ -191,6 +191,15 @@ const allDenied = MANY.approvals.map(({ listing, id }) => ({
   listing: { page: 1, ...listing },
 }));
 
+const allClosed = MANY.approvals.map((approval, nth) => ({
+  ...approval,
+  state: {
+    type: "closed" as const,
+    cause: nth < 7 ? ("expired" as const) : ("no-longer-listed" as const),
+    at: NOON,
+  },
+}));
+
 export const LISTINGS: Record<Extract<MessageId, `digest:${string}`>, readonly Example[]> = {
   "digest:waiting": [
     firstListing(MANY),
@@ -207,6 +216,7 @@ export const LISTINGS: Record<Extract<MessageId, `digest:${string}`>, readonly E
       applyListing({ ...MANY, approvals: [...allDenied.slice(3), ...MANY.approvals.slice(0, 3)] }),
       "the last ones get cards",
     ),
+    firstListing(applyListing({ ...MANY, approvals: allClosed }), "closed without a decision"),
   ],
 };
 
