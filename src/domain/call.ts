@@ -110,11 +110,16 @@ function endedByTime({ approval, call }: CallIn): boolean {
   return state.type === "decided" && state.decision.by === null && state.decision.stoppedBy === undefined;
 }
 
+/** Returns what the call says now. Once the deadline has moved, the last reminder is an ordinary one, because another last one will come. */
+export const saysNow = ({ approval, call }: CallIn): Call["says"] =>
+  call.says === "last" && approval.followUp?.warned !== true ? "waits" : call.says;
+
 /** Returns null if the call should not be posted, or if we do not know yet whom it calls. */
 export function callRenderKey(run: Pick<Run, "posts">, { approval, call }: CallIn): string | null {
   if (call.who === null || call.within !== undefined) return null;
   const fate = fateOf({ approval, call });
-  if (isCurrent({ approval, call })) return `${call.says} of ${call.of}${requestKey(call, fate, approval)}`;
+  if (isCurrent({ approval, call }))
+    return `${saysNow({ approval, call })} of ${call.of}${requestKey(call, fate, approval)}`;
   if (isFresh(run.posts[callSlot(approval, call)])) return null;
   if (call.channel !== undefined) return `past ${fate}`;
   return fate === "changed" ? "past, changed" : "past";

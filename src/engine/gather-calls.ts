@@ -13,6 +13,7 @@ import {
   isReminder,
   joinable,
   joinCalls,
+  saysNow,
   settleJoined,
 } from "../domain/call.ts";
 import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
@@ -105,7 +106,8 @@ const hasCalls = ({ calls, doubts }: RunFacts): boolean => calls.length + doubts
 function factsOf(run: Run, monotonic: number): RunFacts | null {
   const { key, channel, gathered = [] } = run;
   const calls = joinable(run, monotonic, GATHER_MS).map(({ approval, call, who }): CallToJoin => {
-    const { says, stageMs = 0, channel: otherChannel } = call;
+    const { stageMs = 0, channel: otherChannel } = call;
+    const says = saysNow({ approval, call });
     const place = otherChannel === undefined ? {} : { channel: otherChannel };
     const kind = `${gatheredKind(says)} ${stageMs} ${otherChannel ?? ""}`;
     const told = gatheredCall(run, { approval, call });

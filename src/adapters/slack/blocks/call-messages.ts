@@ -4,7 +4,7 @@
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf, outcomeAtDeadline } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
-import { type CallIn, type Fate, fateOf, isCurrent, shownCalls } from "../../../domain/call.ts";
+import { type CallIn, type Fate, fateOf, isCurrent, saysNow, shownCalls } from "../../../domain/call.ts";
 import type { Call, Called, Gathered, GatheredCall } from "../../../domain/follow-up.ts";
 import type { Run } from "../../../domain/run.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
@@ -17,7 +17,6 @@ import {
   ago,
   cardLink,
   count,
-  duration,
   escaped,
   line,
   type Links,
@@ -32,9 +31,11 @@ import {
 const ASKED_CHARS = 150;
 
 export function callMessage(run: Run, found: CallIn): Message {
-  const { approval, call } = found;
   if (!isCurrent(found)) return past(found);
-  const title = titleOf(found);
+  const { approval } = found;
+  const call = { ...found.call, says: saysNow(found) };
+  const now = { approval, call };
+  const title = titleOf(now);
   const asked = headline(approval.request, ASKED_CHARS).text;
   const id: MessageId = call.channel === undefined ? `call:${call.says}` : "announcement:stage";
   return withId(id, {
@@ -44,7 +45,7 @@ export function callMessage(run: Run, found: CallIn): Message {
         line(span(title, { bold: true }), ...timeLeft(call, approval)),
         ...calledLine(call.who),
         askedLine(run, approval),
-        line(span(`${votesSoFar(found)}${meaningOf(found)}`)),
+        line(span(`${votesSoFar(now)}${meaningOf(now)}`)),
         ...(call.channel === undefined ? [] : [whereLine(run, approval)]),
       ),
       ...(call.says === "over" ? [] : [reviewActions(run, approval, call)]),
@@ -53,14 +54,13 @@ export function callMessage(run: Run, found: CallIn): Message {
 }
 
 function titleOf(found: CallIn): string {
-  const { says, stageMs = 0 } = found.call;
-  switch (says) {
+  switch (found.call.says) {
     case "waits":
       return "⏰ This request is still waiting for a decision";
     case "last":
       return "⏰ Last reminder: the time for this request is nearly up";
     case "stage":
-      return `⏫ No decision for ${duration(stageMs)}: this request is escalated`;
+      return "⏫ Escalated";
     case "over":
       return fateOf(found) === "deny"
         ? "⌛ Time is up: the policy denied this"

@@ -9,6 +9,8 @@ import type { Approval } from "#src/domain/approval.ts";
 import { callSlot } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { reasonToKeepWatching } from "#src/domain/end-run.ts";
+import { extendTime } from "#src/domain/handling.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { type Call, withFollowUp } from "#src/domain/follow-up.ts";
 import { ApprovalId, type UserId } from "#src/domain/ids.ts";
 import { keptRule } from "#src/domain/policy/policy.ts";
@@ -34,17 +36,58 @@ const expiring = (approval: Approval, facts: Parameters<typeof aRule>[0] = {}): 
 const extended = (approval: Approval): Approval =>
   withFollowUp(approval, { extensions: [{ by: APPROVER, at: NOON, byMs: HOUR }] });
 
-/** The request with one call about it. */
-function called(
-  approval: Approval,
-  says: Call["says"],
-): { readonly text: string; readonly key: string | null } {
-  const who = { users: [], groups: [], more: 0 };
-  const call = { n: 1, says, of: 1, at: NOON, notBefore: 0, who, tries: 0, lookAt: 0 };
+const callThat = (says: Call["says"]): Call => ({
+  n: 1,
+  says,
+  of: 1,
+  at: NOON,
+  notBefore: 0,
+  who: { users: [], groups: [], more: 0 },
+  tries: 0,
+  lookAt: 0,
+});
+
+/** The request with one call about it. For a last reminder, it is recorded that it was sent. */
+function called(given: Approval, says: Call["says"]): { readonly text: string; readonly key: string | null } {
+  const approval = says === "last" ? withFollowUp(given, { warned: true }) : given;
+  const call = callThat(says);
   const of = withApprovals(run, { ...approval, calls: [call] });
   const slot = callSlot(approval, call);
   return { text: printedMessage(messageIn(of, slot)), key: renderKey(of, slot) };
 }
+
+describe("a last reminder", () => {
+  test("says that the time is nearly up, until someone extends it", () => {
+    const call = callThat("last");
+    const rule = aRule({
+      expiry: { afterMs: HOUR, outcome: "deny" },
+      followUp: { ...NO_FOLLOW_UP, extend: { byMs: HOUR, atMostMs: HOUR } },
+    });
+    const warned = withFollowUp({ ...expiring(PENDING), calls: [call] }, { warned: true });
+    const extension = extendTime(warned, { by: APPROVER, times: 0, rule }, { now: NOON });
+    if (!extension.ok) throw new Error("not extended");
+    const [before, after] = [warned, extension.value].map((approval) => {
+      const of = withApprovals(run, approval);
+      return {
+        text: printedMessage(messageIn(of, callSlot(approval, call))),
+        key: renderKey(of, callSlot(approval, call)),
+      };
+    });
+    expect(before?.text).toContain("nearly up");
+    expect(after?.text).not.toContain("nearly up");
+    expect(after?.text).not.toContain("Last reminder");
+    expect(after?.text).toContain("waiting for a decision");
+    expect(after?.key).toMatch(/^waits /);
+  });
+});
+
+describe("a message about a stage", () => {
+  test("says nothing of the time that has passed, because it may be posted days later", () => {
+    const { text } = called(expiring(PENDING), "stage");
+    expect(text).toContain("**⏫ Escalated** · asked {2026-11-20 12:00 UTC}");
+    expect(text).not.toContain("No decision for");
+  });
+});
 
 const cardOf = (approval: Approval): string =>
   printedMessage(approvalCard(withApprovals(run, approval), approval));

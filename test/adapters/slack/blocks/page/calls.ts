@@ -5,7 +5,7 @@ import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Delivery } from "#src/domain/approval.ts";
 import { callSlot } from "#src/domain/call.ts";
-import type { Call, Gathered } from "#src/domain/follow-up.ts";
+import { type Call, type Gathered, withFollowUp } from "#src/domain/follow-up.ts";
 import { ChannelId, GroupId, MessageTs } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
@@ -69,6 +69,7 @@ const APPROVED_ONCE: Approval = {
 const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
 const closed: Approval = { ...PENDING, state: { type: "closed", cause: "expired", at: NOON } };
 const settled = { type: "elsewhere", at: NOON, words: SERVICE_SAYS } as const;
+const WARNED = withFollowUp(PENDING, { warned: true });
 const REPLACED: Approval = { ...PENDING, requestVersion: 2, version: 2 };
 const stage = { stageMs: 1_800_000, who: { users: [], groups: [ON_CALL], more: 0 } };
 const elsewhere = { ...stage, channel: LEADS };
@@ -132,8 +133,8 @@ export const CALLS: Record<
     drawn("one of two has approved", APPROVED_ONCE, call("waits")),
   ],
   "call:last": [
-    drawn("then it is denied", timed(PENDING), call("last")),
-    drawn("then it closes", timed(PENDING, "nothing"), call("last")),
+    drawn("then it is denied", timed(WARNED), call("last")),
+    drawn("then it closes", timed(WARNED, "nothing"), call("last")),
   ],
   "call:stage": [drawn("", timed(PENDING), call("stage", stage))],
   "call:over": [
