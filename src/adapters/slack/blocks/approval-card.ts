@@ -84,7 +84,9 @@ function blockId({ approval: { version }, state }: Card): string {
 function notificationText({ run, approval, state, marks, deployment }: Card): string {
   const asked = headline(approval.request, ASKED_CHARS).text;
   const name = deployment.name === "" ? "" : `${deployment.name} · `;
-  if (!state.open) return escaped(`${name}${state.title}: ${asked}`);
+  // A lock screen has room for little before the action. The card says the rest.
+  const title = state.title.replace(/ by the service.*$/, "");
+  if (!state.open) return escaped(`${name}${title}: ${asked}`);
   const risk = marks.risk === null ? "" : `${riskWords(marks.risk)}: `;
   return `${escaped(`${name}${risk}${asked}`)}, ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;
 }

@@ -35,11 +35,11 @@ export function callMessage(run: Run, found: CallIn): Message {
   const { approval } = found;
   const call = { ...found.call, says: saysNow(found) };
   const now = { approval, call };
-  const title = titleOf(now);
+  const { title, brief } = titleOf(now);
   const asked = headline(approval.request, ASKED_CHARS).text;
   const id: MessageId = call.channel === undefined ? `call:${call.says}` : "announcement:stage";
   return withId(id, {
-    text: escaped(`${title}: ${asked}`),
+    text: escaped(`${brief}: ${asked}`),
     blocks: [
       rich(
         line(span(title, { bold: true }), ...timeLeft(call, approval)),
@@ -53,18 +53,22 @@ export function callMessage(run: Run, found: CallIn): Message {
   });
 }
 
-function titleOf(found: CallIn): string {
+/** `brief` is for a lock screen, so that it shows the action too. */
+function titleOf(found: CallIn): { readonly title: string; readonly brief: string } {
   switch (found.call.says) {
     case "waits":
-      return "⏰ This request is still waiting for a decision";
+      return { title: "⏰ This request is still waiting for a decision", brief: "⏰ Waiting" };
     case "last":
-      return "⏰ Last reminder: the time for this request is nearly up";
+      return {
+        title: "⏰ Last reminder: the time for this request is nearly up",
+        brief: "⏰ Time nearly up",
+      };
     case "stage":
-      return "⏫ Escalated";
+      return { title: "⏫ Escalated", brief: "⏫ Escalated" };
     case "over":
       return fateOf(found) === "deny"
-        ? "⌛ Time is up: the policy denied this"
-        : "⌛ Time is up for this request";
+        ? { title: "⌛ Time is up: the policy denied this", brief: "⌛ Denied, time is up" }
+        : { title: "⌛ Time is up for this request", brief: "⌛ Time is up" };
   }
 }
 

@@ -77,7 +77,7 @@ function handedOver({ approvals }: Run, slot: Slot): Message {
   const { from, to } = match.handover;
   const asked = askedText(match.approval);
   return withId("thread:handed-over", {
-    text: escaped(`A request was handed over to you: ${asked}`),
+    text: escaped(`Handed over to you: ${asked}`),
     blocks: [
       rich(
         line(

@@ -122,7 +122,7 @@ function aboutDecision(notice: DecisionNotice, run: Run, drawing: Drawing): Mess
   const approval = run.approvals.find(({ id }) => id === notice.approval);
   const asked =
     approval === undefined || !wasDecided(approval) ? null : headline(approval.request, ASKED_CHARS).text;
-  return message(asked === null ? title : escaped(`${title}: ${asked}`), [
+  return message(asked === null ? title : escaped(`${beginningOf(notice)}: ${asked}`), [
     line(span(`${title}${ending}`, { bold: true }), span(rest)),
     ...(quoted === undefined ? [] : [quote(untrustedSpan(withoutSpeaker(quoted), SERVICE_WORDS_CHARS))]),
     ...(after === undefined ? [] : [line(span(after))]),
@@ -136,6 +136,22 @@ function aboutDecision(notice: DecisionNotice, run: Run, drawing: Drawing): Mess
       ...cardLink(cardOf(run, { id: notice.approval }), drawing.links),
     ),
   ]);
+}
+
+/** A short title for a lock screen, so that it shows the action too. */
+function beginningOf(notice: DecisionNotice): string {
+  switch (notice.type) {
+    case "decision-void":
+      return notice.cause === "restored" ? "Approval no longer counts" : "Decision not sent";
+    case "decision-stopped":
+      return "Decision not sent again";
+    case "decision-unconfirmed":
+      return "❓ Decision not confirmed";
+    case "decision-refused":
+      return "Refused by the service";
+    case "decision-elsewhere":
+      return "Decision not applied";
+  }
 }
 
 /** Whether the current request was decided. False if the request has changed since the decision. */

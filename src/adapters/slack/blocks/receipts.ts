@@ -50,7 +50,7 @@ export function receipt(
     ...(reportedAt === undefined ? [notMe(id)] : []),
     note(smallPrint(facts.entry)),
   ];
-  return { text: escaped(`${title}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
+  return { text: escaped(`${verbOf(entry)}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
 }
 
 function titleOf(entry: KeptEntry["entry"]): string {

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { cardStateOf, idOf } from "../../../make/message-id.ts";
+import { REQUEST } from "./page/example.ts";
 import { CARD_PARTS, CARDS } from "./page/cards.ts";
 import { cardExamples, messageExamples, messagesPage, partExamples } from "./page/page.ts";
 
@@ -15,6 +16,22 @@ test("each example of a message has the id under which it is listed", async () =
     [...new Set(examples.map(({ drawn }) => idOf(drawn)))],
   ]);
   expect(ids).toEqual(ids.map(([id]) => [id, [id]]));
+});
+
+/** A lock screen shows about 40 characters. */
+const LATEST_START = 28;
+const ACTION = REQUEST.action ?? "";
+
+test("the notifications of single requests begin with the action, after a few words and the deployment's name", async () => {
+  const all = { ...(await messageExamples()), ...cardExamples() };
+  const texts = Object.entries(all).flatMap(([id, examples]) =>
+    /^(call|announcement|notice|receipt|thread:handed-over|card:refused)\b/.test(id)
+      ? examples.flatMap(({ drawn }) => ("text" in drawn ? [`${id} ${drawn.text}`] : []))
+      : [],
+  );
+  const starts = texts.map((text) => ({ text, at: text.replace(/^.*PROD · /, "").indexOf(ACTION) }));
+  expect(starts.filter(({ at }) => at > LATEST_START)).toEqual([]);
+  expect(starts.filter(({ at }) => at > 0).length).toBeGreaterThan(40);
 });
 
 test("each example of a card is in the state, or has the part, under which it is listed", () => {
