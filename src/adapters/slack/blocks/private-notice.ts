@@ -127,7 +127,7 @@ function aboutDecision(notice: DecisionNotice, run: Run, drawing: Drawing): Mess
     ...(quoted === undefined ? [] : [quote(untrustedSpan(withoutSpeaker(quoted), SERVICE_WORDS_CHARS))]),
     ...(after === undefined ? [] : [line(span(after))]),
     // In a busy channel, a person may have decided several requests.
-    ...(asked === null ? [] : [line(span("Request: "), span(asked))]),
+    ...requestLine(asked),
     line(
       span("In "),
       { type: "channel", channel_id: run.channel },
@@ -137,6 +137,8 @@ function aboutDecision(notice: DecisionNotice, run: Run, drawing: Drawing): Mess
     ),
   ]);
 }
+
+const requestLine = (asked: string | null) => (asked === null ? [] : [line(span("Request: "), span(asked))]);
 
 /** A short title for a lock screen, so that it shows the action too. */
 function beginningOf(notice: DecisionNotice): string {
@@ -222,8 +224,12 @@ function tooFewApprovers(
 ): Message {
   const approval = run.approvals.find(({ id }) => id === few.approval);
   const place = { type: "channel" as const, channel_id: run.channel };
-  return message(tooFewApproversTitle(few), [
-    line(span(`${tooFewApproversTitle(few)}. `, { bold: true }), span(tooFewApproversWords(few, approval))),
+  const title = tooFewApproversTitle(few);
+  const asked = approval === undefined ? null : headline(approval.request, ASKED_CHARS).text;
+  const brief = few.able === 0 ? title : "Too few can approve this";
+  return message(asked === null ? title : escaped(`${brief}: ${asked}`), [
+    line(span(`${title}. `, { bold: true }), span(tooFewApproversWords(few, approval))),
+    ...requestLine(asked),
     line(
       span("Run "),
       runIdElement(runId(run) ?? "", deployment),

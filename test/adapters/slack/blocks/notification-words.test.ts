@@ -2,13 +2,15 @@
 
 import { describe, expect, test } from "vitest";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
+import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { receipt, severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import type { Notification, NotificationFacts } from "#src/ports/notification.ts";
 import { ADMIN } from "../../../make/bot.ts";
-import { anAuditEntry, aNonce, APPROVER, aWatchedRun, NOON, TEAM } from "../../../make/run.ts";
+import { anAuditEntry, aNonce, APPROVER, aWatchedRun, NOON, TEAM, withApprovals } from "../../../make/run.ts";
 import { textOf } from "./oracle.ts";
+import { PENDING } from "./page/example.ts";
 
 const kept = (facts: Partial<AuditEntry>) => ({
   seq: 7,
@@ -69,4 +71,14 @@ test("no receipt and no refusal promises that admins are alerted, because ADMINS
   ].map((words) => JSON.stringify(words));
   for (const words of said) expect(words).not.toMatch(/admins/i);
   for (const words of said.slice(0, 2)) expect(words).toMatch(/Press the button( under it)? to report it/);
+});
+
+test("the notice that too few people can approve a request names the request, since its reader may not be in the channel", () => {
+  const run = withApprovals(aWatchedRun(), PENDING);
+  for (const able of [0, 1]) {
+    const says = { type: "nobody-can-approve", approval: PENDING.id, able, needs: 2, grows: false } as const;
+    const { text, blocks } = privateNotice(says, run);
+    expect(text).toMatch(/^.{1,26}: Deploy billing-api 2026.11.3 to production$/u);
+    expect(textOf(blocks)).toContain("Deploy billing-api 2026.11.3 to production");
+  }
 });
