@@ -117,7 +117,7 @@ function meaningOf(found: CallIn): string {
   switch (says) {
     case "waits":
       if (first !== undefined && who?.users[0] === first && who.users.length === 1)
-        return "You were looking at it. If it is not decided, the others are reminded next.";
+        return "You were looking at this. If you don't decide it, the other approvers are reminded next.";
       return "Decide it in this thread. Review lists everything that waits for you; only you see the list.";
     case "last":
       return outcomeAtDeadline(approval) === "deny"
@@ -135,7 +135,8 @@ function meaningOf(found: CallIn): string {
 const QUEUE_MEANING = "Review opens your own queue. It lists this request if the policy lets you decide it.";
 
 function overMeaning(fate: Fate): string {
-  if (fate === "deny") return "It was not decided in time, so the agent is told that it may not do this.";
+  if (fate === "deny")
+    return "It was not decided in time, so the policy denied it. Countersign tells the agent.";
   return fate === "closed"
     ? "It was not decided in time, and nothing more is sent. The service may still be waiting: decide it there before anyone asks for it again."
     : "It was not decided here in time. The card says whether the policy's denial took effect.";

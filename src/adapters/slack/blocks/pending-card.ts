@@ -228,7 +228,7 @@ function votesOnCard(votes: readonly Decision[], { chars, details }: Room) {
   const isCut = votes.some(({ reason }) => head(reason, each, "masked").hidden > 0);
   return [
     ...votes.flatMap((vote) => voteLines(vote, each)),
-    ...(isCut ? [line(span(`Some reasons are cut here. ${where} more of them.`))] : []),
+    ...(isCut ? [line(span(`Some reasons are shortened here. ${where} more.`))] : []),
   ];
 }
 

@@ -81,6 +81,14 @@ describe("a last reminder", () => {
   });
 });
 
+test("a message about a denial by the policy says who denied and who tells the agent", () => {
+  const over = expired(expiring(PENDING));
+  if (over === undefined) throw new Error("no approval");
+  expect(called(over, "over").text).toContain(
+    "It was not decided in time, so the policy denied it. Countersign tells the agent.",
+  );
+});
+
 describe("a message about a stage", () => {
   test("says nothing of the time that has passed, because it may be posted days later", () => {
     const { text } = called(expiring(PENDING), "stage");

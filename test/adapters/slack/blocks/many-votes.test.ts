@@ -58,7 +58,7 @@ describe("a card with nineteen approvals", () => {
     expect(cut.map(([, kept, hidden]) => (kept ?? "").length + Number(hidden))).toEqual(
       Array.from({ length: 19 }, () => 1_000),
     );
-    expect(shown).toContain('Some reasons are cut here. "Details" shows more of them.');
+    expect(shown).toContain('Some reasons are shortened here. "Details" shows more.');
     const labels = objectsIn(wire(approvalCard(CREATED, approval).blocks)).map(({ text }) => text);
     expect(labels).toContainEqual({ type: "plain_text", text: "Details", emoji: false });
   });
@@ -66,6 +66,6 @@ describe("a card with nineteen approvals", () => {
   test("shows short reasons in full", () => {
     const shown = drawn(withVotes(Array.from({ length: 19 }, (_, at) => `${at} is ${"r".repeat(300)}`)));
     for (let at = 0; at < 19; at += 1) expect(shown).toContain(`${at} is ${"r".repeat(300)}`);
-    expect(shown).not.toContain("are cut here");
+    expect(shown).not.toContain("are shortened here");
   });
 });
