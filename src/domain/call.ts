@@ -269,13 +269,18 @@ export const unsettledCalls = (run: Run) =>
 export const endGathered = (run: Run, since: number): Run =>
   changeGathered(run, since, (message) => ({ ...message, over: true }));
 
-/** Records which requests of the combined message still wait. It ends with the last of them. */
-export function markWaiting(run: Run, since: number, isWaiting: (call: GatheredCall) => boolean): Run {
+/** Records which requests of the combined message still wait, and what it says now. It ends with the last of them. */
+export function markWaiting(
+  run: Run,
+  since: number,
+  isWaiting: (call: GatheredCall) => boolean,
+  says: Gathered["says"],
+): Run {
   return changeGathered(run, since, (message) => {
     const of = message.of.map(({ done: _before, ...each }): GatheredCall =>
       isWaiting(each) ? each : { ...each, done: true },
     );
-    return { ...message, of, ...(of.every(isDone) && { over: true }) };
+    return { ...message, says, of, ...(of.every(isDone) && { over: true }) };
   });
 }
 

@@ -1,6 +1,6 @@
 // Counts the requests that still wait, for each message that calls people to several of them.
 
-import { callsOf, fateOf, markWaiting } from "../domain/call.ts";
+import { callsOf, fateOf, markWaiting, saysNow } from "../domain/call.ts";
 import type { Gathered, GatheredCall } from "../domain/follow-up.ts";
 import type { RunKey } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
@@ -18,27 +18,29 @@ export type CountedRun = {
 };
 
 /** The calls of a run whose requests still wait as they were when the calls were made. A changed request is another request. */
-export type WaitingCalls = readonly Pick<GatheredCall, "approval" | "n">[];
+export type WaitingCalls = readonly (Pick<GatheredCall, "approval" | "n"> & Pick<Gathered, "says">)[];
 
 export const waitingCalls = (run: Run): WaitingCalls =>
   callsOf(run)
     .filter((each) => fateOf(each) === "waits")
-    .map(({ approval, call }) => ({ approval: approval.id, n: call.n }));
+    .map(({ approval, call }) => ({ approval: approval.id, n: call.n, says: saysNow({ approval, call }) }));
 
 /**
- * Counts the requests of each gathered message that still wait. The message ends with the last of them. A message that says that the time
- * is over ends at once: it stays true.
+ * Counts the requests of each gathered message that still wait. The message ends with the last of them. It says that the time of some is
+ * nearly up only while that is so. A message that says that the time is over ends at once: it stays true.
  */
 export async function countWaiting(deps: Deps, runs: readonly CountedRun[]): Promise<void> {
   const waiting = new Map(runs.map((each) => [each.key, each.waiting]));
   for (const { key, open } of runs)
     for (const { since, says, of } of open) {
       if (says !== "over") await readUnknown(deps, waiting, of);
-      const waits = ({ run, approval, n }: GatheredCall): boolean =>
-        says !== "over" &&
-        waiting.get(run)?.some((each) => each.approval === approval && each.n === n) === true;
-      if (of.some((each) => waits(each) === (each.done === true)))
-        await deps.change(key, (run) => markWaiting(run, since, waits));
+      const found = ({ run, approval, n }: GatheredCall) =>
+        waiting.get(run)?.find((each) => each.approval === approval && each.n === n);
+      const waits = (each: GatheredCall): boolean => says !== "over" && found(each) !== undefined;
+      const left = of.flatMap((each) => found(each) ?? []);
+      const isCalm = says === "last" && left.length > 0 && left.every((each) => each.says !== "last");
+      if (isCalm || of.some((each) => waits(each) === (each.done === true)))
+        await deps.change(key, (run) => markWaiting(run, since, waits, isCalm ? "waits" : says));
     }
 }
 

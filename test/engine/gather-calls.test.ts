@@ -69,6 +69,31 @@ describe("waiting requests of a channel", () => {
     expect(several(bench)).toHaveLength(1);
   });
 
+  test("are said to be nearly out of time only until the time of the last of them is extended", async () => {
+    const bench = await createBench();
+    const expiry = { afterMs: 60 * MIN, outcome: "deny" } as const;
+    const followUp = { ...NO_FOLLOW_UP, warnMs: 10 * MIN, extend: { byMs: 60 * MIN, atMostMs: 60 * MIN } };
+    bench.policy = aPolicy({ approvers: these([APPROVER]), expiry, followUp });
+    const cards = [await bench.withCard(), await bench.withCard()];
+    await bench.clock.pass(52 * MIN);
+    const shown: string[] = [];
+    for (const { click } of cards) {
+      const extended = await bench.flow.claimRequest.extend(click, 0);
+      expect(extended).toMatchObject({ ok: true });
+      await bench.clock.pass(MIN);
+      const runs = await Promise.all(cards.map(({ id }) => bench.run(id)));
+      for (const run of runs)
+        for (const slot of gatheredSlots(run)) {
+          expect(run.posts[slot]).toMatchObject({ type: "up", shows: renderKey(run, slot) });
+          shown.push(messageIn(run, slot).text);
+        }
+    }
+    expect(shown).toEqual([
+      "⏰ 2 requests still wait for a decision here; for some, the time is nearly up",
+      "⏰ 2 requests still wait for a decision here",
+    ]);
+  });
+
   test("that wait in a list are not said to have cards, and close with their fate in the message and in the list", async () => {
     const bench = await createBench();
     const expiry = { afterMs: 60 * MIN, outcome: "nothing" } as const;
