@@ -28,6 +28,10 @@ const SHAPES: Readonly<Record<string, () => string>> = {
   "pictures as escapes": () => `[${OPEN} ${'\\ud83d\\ude00\\"\\n'.repeat(BYTES / 16 - 8)}"}]`,
   // Just short enough that all of it is drawn, because its characters are counted.
   "99,000 marks of a rare script": () => `[${OPEN} ${"\u2CEF".repeat(99_000)}"}]`,
+  "9,900 numbers in 59 actions, in 14 requests": () => {
+    const nested = `${'{"action":'.repeat(59)}[${many(9_900, () => "1")}]${"}".repeat(59)}`;
+    return `[${many(14, (at) => `{"id":"i${at}","action":"@","o":${nested}}`)}]`;
+  },
   "9,900 numbers": () => `[${FIRST},"o":[${many(9_900, () => "1")}]}]`,
 };
 

@@ -38,6 +38,7 @@ const SHAPES = [
   "2,900 names",
   "2,000,000 numbers",
   "9,900 numbers",
+  "9,900 numbers in 59 actions, in 14 requests",
   "pictures as escapes",
   "99,000 marks of a rare script",
 ] as const;

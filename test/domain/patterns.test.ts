@@ -1,8 +1,9 @@
 // What policy patterns are compared with: names and texts in a normal form, and every value that a part of a request
 // may be read as.
 
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Json, parseJson } from "#src/domain/json.ts";
+import { isList, isRecord, type Json, parseJson } from "#src/domain/json.ts";
 import type { Comparison } from "#src/domain/policy/comparison.ts";
 import {
   everyValue,
@@ -177,7 +178,45 @@ describe("a path", () => {
     expect(everyValue({ "-.-": "x", "--": "y" }, ["-", "-"], foldName)).toEqual(["x"]);
     expect(everyValue({ a: "bc" }, ["a", "0"], foldName)).toEqual([]);
   });
+
+  test("leads to each value once, however often its name is nested in itself", () => {
+    let nested: Json = [1, 2, 3];
+    for (let depth = 0; depth < 59; depth += 1) nested = { a: nested };
+    expect(everyValue(nested, ["a"], foldName)).toEqual([1, 2, 3]);
+    expect(everyValue(nested, ["a", "a"], foldName)).toEqual([1, 2, 3]);
+  });
+
+  test.each<[string, RegExp, readonly string[]]>([
+    ["a", /\.a(?:\.|$)/, ["a", "b", "A_"]],
+    ["a.b", /\.a\.b(?:\.|$)/, ["a", "b", "c", "A_", "a.b"]],
+  ])("leads to exactly the values whose names contain it (%s)", (path, within, names) => {
+    const name = fc.constantFrom(...names);
+    const { content } = fc.letrec<{ content: Json }>((tie) => ({
+      content: fc.oneof(
+        { maxDepth: 6 },
+        fc.oneof(fc.integer(), fc.constantFrom<Json>("x", true, null)),
+        fc.array(tie("content"), { maxLength: 3 }),
+        fc.dictionary(name, tie("content"), { maxKeys: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(content, (each) => {
+        const found = new Set(everyValue(each, stepsOf(path), foldName));
+        expect(found).toEqual(new Set(valuesWithin(each, within)));
+      }),
+    );
+  });
 });
+
+/** Returns the values whose names, joined by dots, fit. Only for names that have no other marks than `_`. */
+function valuesWithin(content: Json, fits: RegExp, names = ""): Json[] {
+  if (isList(content)) return content.flatMap((each) => valuesWithin(each, fits, names));
+  if (isRecord(content))
+    return Object.entries(content).flatMap(([name, inner]) =>
+      valuesWithin(inner, fits, `${names}.${name.toLowerCase().replace("_", "")}`),
+    );
+  return content !== null && fits.test(names) ? [content] : [];
+}
 
 test("the text between two stars is found wherever it is, whatever it begins and ends with", () => {
   const wordsOf = (length: number): string[] =>

@@ -156,9 +156,18 @@ export type FoldName = (name: string) => string;
  */
 export function everyValue(content: Json, steps: readonly string[], fold: FoldName): readonly Scalar[] {
   const found: Scalar[] = [];
+  // Everything below these is found. A name may be nested in itself many times, so nothing is gathered twice.
+  const gathered = new Set<Json>();
+  const gather = (value: Json): void => {
+    if (gathered.has(value)) return;
+    if (isScalar(value)) return void found.push(value);
+    gathered.add(value);
+    innerOf(value).forEach(gather);
+  };
   const seek = (value: Json): void => {
-    if (isRecord(value)) for (const match of valuesAt(value, steps, fold)) gather(match, found);
-    for (const inner of innerOf(value)) seek(inner);
+    if (gathered.has(value)) return;
+    if (isRecord(value)) valuesAt(value, steps, fold).forEach(gather);
+    innerOf(value).forEach(seek);
   };
   seek(content);
   return found;
@@ -175,11 +184,6 @@ function valuesAt(value: Json, steps: readonly string[], fold: FoldName): readon
       prefix === folded ? valuesAt(inner, steps.slice(index + 1), fold) : [],
     );
   });
-}
-
-function gather(value: Json, found: Scalar[]): void {
-  if (isScalar(value)) found.push(value);
-  else for (const inner of innerOf(value)) gather(inner, found);
 }
 
 function innerOf(value: Json): readonly Json[] {
