@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ends, from, head, lineExcerpt, oneLine, shortened, tail } from "#src/domain/text/excerpt.ts";
+import { ends, fitted, from, head, lineExcerpt, oneLine, shortened, tail } from "#src/domain/text/excerpt.ts";
 import { SLICE_CHARS, slices } from "#src/domain/request-file.ts";
 import { masked } from "#src/domain/text/secrets.ts";
 import { channelText, countedChars, visible } from "#src/domain/text/text.ts";
@@ -58,6 +58,40 @@ test("an excerpt of both ends shows nothing twice, and counts what is left out",
 test("a line that is cut says how many characters are left out", () => {
   expect(lineExcerpt(`a ${"b".repeat(98)}`, 40, "open").hidden).toBe(71);
   expect(shortened("x".repeat(1_010), 10, "masked")).toBe(`${"x".repeat(10)}… (1,000 more characters)`);
+});
+
+describe("the part of a text that fits", () => {
+  test("is found in a few drawings, although secrets are drawn whole or not at all", () => {
+    const secret = fc.record({ chars: fc.integer({ min: 1, max: 9_000 }), drawnAs: fc.nat(9_000) });
+    const oneTooLong = [
+      { chars: 1_000, drawnAs: 1_000 },
+      { chars: 60_000, drawnAs: 19_001 },
+    ];
+    fc.assert(
+      fc.property(fc.array(secret), fc.nat(24_000), fc.nat(24_000), (secrets, chars, most) => {
+        let drawings = 0;
+        const draw = (end: number): number => {
+          drawings += 1;
+          let [start, length] = [0, 0];
+          for (const each of secrets) {
+            if (start < end) length += each.drawnAs;
+            start += each.chars;
+          }
+          return length;
+        };
+        expect(fitted(chars, most, draw, (length) => length)).toBeLessThanOrEqual(most);
+        expect(drawings).toBeLessThan(25);
+      }),
+      { examples: [[oneTooLong, 20_000, 20_000]] },
+    );
+  });
+
+  test("ends before a masked secret that is one character too long", () => {
+    const before = `${"\uFF46".repeat(5)} `;
+    const text = `${before}ghp_${"Ab1".repeat(500)}`;
+    const most = countedChars(channelText(text)) - 1;
+    expect(head(text, most, "masked")).toEqual({ text: `${visible(before)}ghp_`, hidden: 1_500 });
+  });
 });
 
 describe("no cut reveals half a secret:", () => {

@@ -23,10 +23,11 @@ export function from(text: string, place: number, max: number, as: Drawing): Exc
   const part = text.slice(base, place + max + CONTEXT_CHARS);
   const masks = masksIn(part, as);
   const start = outside(masks, part, place - base);
-  return fitted(Math.max(0, Math.min(part.length - start, max)), max, (chars) => {
+  const draw = (chars: number): Excerpt => {
     const end = outside(masks, part, start + chars);
     return { text: drawn(part, masks, start, end), hidden: text.length - base - end };
-  });
+  };
+  return fitted(Math.max(0, Math.min(part.length - start, max)), max, draw, charsOf);
 }
 
 /** Draws the end. Returns an empty text if every possible start may be in the middle of a secret. */
@@ -35,10 +36,11 @@ export function tail(text: string, max: number, as: Drawing): Excerpt {
   const { base, first } = as === "open" || near === 0 ? { base: near, first: 0 } : knownFrom(text, near);
   const part = text.slice(base);
   const masks = masksIn(part, as);
-  return fitted(Math.min(part.length - first, max), max, (chars) => {
+  const draw = (chars: number): Excerpt => {
     const start = outside(masks, part, part.length - chars);
     return { text: drawn(part, masks, start, part.length), hidden: base + start };
-  });
+  };
+  return fitted(Math.min(part.length - first, max), max, draw, charsOf);
 }
 
 /** How far back to search for the beginning of a word (characters). */
@@ -70,14 +72,37 @@ function firstKnown(text: string, base: number): number {
   return space < 0 ? text.length - base : begin - base + space;
 }
 
-/** Draws fewer and fewer characters until the result fits. */
-function fitted(chars: number, max: number, draw: (chars: number) => Excerpt): Excerpt {
-  for (let left = chars; ;) {
-    const excerpt = draw(left);
-    const counted = countedChars(excerpt.text);
-    if (counted <= max || left <= 0) return excerpt;
-    left = Math.max(0, Math.min(left - 1, Math.floor((left * max) / counted)));
+const charsOf = ({ text }: Excerpt): number => countedChars(text);
+
+/** How often the number of characters is guessed from the length of the last drawing. Nearly always, two guesses are enough. */
+const MAX_GUESSES = 4;
+
+/**
+ * Draws as many characters as fit, up to `chars`. In some texts, many numbers of characters give the same drawing: a secret is drawn whole
+ * or not at all. So if the guesses do not fit, the number is found by halving.
+ */
+export function fitted<Drawn>(
+  chars: number,
+  max: number,
+  draw: (chars: number) => Drawn,
+  lengthOf: (drawn: Drawn) => number,
+): Drawn {
+  let tooMany = chars + 1;
+  for (let guesses = 0, left = chars; guesses < MAX_GUESSES; guesses += 1) {
+    const guess = draw(left);
+    const length = lengthOf(guess);
+    if (length <= max || left <= 0) return guess;
+    tooMany = left;
+    left = Math.max(0, Math.min(left - 1, Math.floor((left * max) / length)));
   }
+  let [fits, best] = [0, draw(0)];
+  while (tooMany - fits > 1) {
+    const middle = Math.floor((fits + tooMany) / 2);
+    const drawing = draw(middle);
+    if (lengthOf(drawing) <= max) [fits, best] = [middle, drawing];
+    else tooMany = middle;
+  }
+  return best;
 }
 
 /** Returns the place itself, or the end of the secret or character that contains it. */
@@ -141,14 +166,13 @@ export function lineExcerpt(text: string, max: number, as: Drawing): Excerpt & {
   const whole = part.length === trimmed.length ? line(part.length) : null;
   if (whole !== null && whole.length <= max)
     return { text: whole, hidden: 0, secrets: secretsBefore(part.length) };
-  for (let left = Math.min(part.length, 2 * max); ;) {
+  const draw = (left: number): Excerpt & { readonly secrets: number } => {
     const end = outside(masks, part, left);
     const hidden = trimmed.length - end;
-    const shown = line(end) + remark(hidden, max);
-    if (shown.length <= max || left <= 0)
-      return { text: clip(shown, max).shown, hidden, secrets: secretsBefore(end) };
-    left = Math.max(0, Math.min(left - 1, Math.floor((left * max) / shown.length)));
-  }
+    return { text: line(end) + remark(hidden, max), hidden, secrets: secretsBefore(end) };
+  };
+  const cut = fitted(Math.min(part.length, 2 * max), max, draw, ({ text: { length } }) => length);
+  return { ...cut, text: clip(cut.text, max).shown };
 }
 
 function remark(hidden: number, max: number): string {
