@@ -12,7 +12,7 @@ import { volatileIn, withoutFields } from "./policy/policy.ts";
 import { approvalOfRequest, ownIds } from "./reused-id.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
 import { type DecisionNotice, plannedNotice, type PrivateNotice } from "./notice.ts";
-import { isWatched, type Run, type Seen, type Watch } from "./run.ts";
+import { isMissing, isStopped, isWatched, type Run, type Seen, type Watch } from "./run.ts";
 import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./snapshot.ts";
 import { requestChars } from "./text/request-text.ts";
 import { channelText, countedChars } from "./text/text.ts";
@@ -71,6 +71,7 @@ function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
   const { requesterGroups: _before, ...others } = run;
   return {
     ...others,
+    ...stopAfter(run, over !== null),
     ...(requesterGroups === undefined ? {} : { requesterGroups }),
     seen: newest,
     watch,
@@ -86,6 +87,15 @@ function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
 function watchAfter(before: Watch, hasEnded: boolean, { monotonic }: Context): Watch {
   if (hasEnded) return { type: "over", at: monotonic };
   return before.type === "on" ? before : { type: "on" };
+}
+
+/** A run that the service had forgotten may be another run with the same id, so an earlier stop denies nothing more. */
+function stopAfter(before: Run, hasEnded: boolean): Pick<Run, "stop"> {
+  const { stop } = before;
+  const mayBeAnother = isMissing(before) && !hasEnded;
+  return stop !== undefined && isStopped(before) && mayBeAnother
+    ? { stop: { ...stop, ofEarlierRecord: true } }
+    : {};
 }
 
 /** The longest output that is shown in full in the thread (characters as Slack counts them). A longer one becomes a file. */

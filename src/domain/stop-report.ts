@@ -2,7 +2,7 @@
 
 import { wasAutomaticDenialRefused } from "./applied-rule.ts";
 import { type Approval, type Decision, isFinal } from "./approval.ts";
-import { cardOf, isStoppable, isStopped, isWatched, type Run } from "./run.ts";
+import { cardOf, deniesAll, isStoppable, isStopped, isWatched, type Run } from "./run.ts";
 
 /**
  * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
@@ -106,7 +106,7 @@ function fateOfSent({ stop }: Run, { state }: Approval): SentFate | null {
 /** Returns null if the run was never stopped. */
 export function stoppedRenderKey(run: Run): string | null {
   if (run.stop === undefined) return null;
-  const shown = `${isStopped(run) ? "stopped" : "lifted"} ${run.stop.at}`;
+  const shown = `${!isStopped(run) ? "lifted" : deniesAll(run) ? "stopped" : "stopped before"} ${run.stop.at}`;
   if (run.watch.type === "tampered") return `${shown}, tampered`;
   const { denied, confirmed, notConfirmed, refused } = deniedByStop(run);
   const over = isStoppable(run) ? "" : ", over";

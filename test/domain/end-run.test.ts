@@ -3,11 +3,13 @@
 import { describe, expect, test } from "vitest";
 import { close } from "#src/domain/approval-transitions.ts";
 import type { Approval } from "#src/domain/approval.ts";
+import { applyBrake, stopRun } from "#src/domain/brake.ts";
 import { deniedByStop } from "#src/domain/stop-report.ts";
 import { GIVE_UP_AFTER_MS, observeMissing } from "#src/domain/end-run.ts";
 import { observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
-import { replaceApproval, type Run } from "#src/domain/run.ts";
+import { stoppedRenderKey } from "#src/domain/render-key.ts";
+import { deniesAll, isStopped, replaceApproval, type Run } from "#src/domain/run.ts";
 import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { APPROVER, NOON } from "../make/run.ts";
@@ -85,6 +87,28 @@ describe("a run that the service no longer knows", () => {
     },
   );
 
+  test.each([
+    ["missing", missed(stoppedRun(), GONE)],
+    ["given up, and watched again", watchedAgain(missed(stoppedRun(), [...GONE, GIVE_UP_AFTER_MS + 1]))],
+  ])(
+    "may be another run once the service knows its id again, so its stop denies nothing more (%s)",
+    (_what, run) => {
+      const at = GIVE_UP_AFTER_MS + 2;
+      const known = after(run, ["apr_2"], at);
+      const braked = applyBrake(known, contextAt(at));
+      expect(braked.approvals.at(-1)).toMatchObject({ serviceId: "apr_2", state: { type: "pending" } });
+      expect(isStopped(braked)).toBe(true);
+      expect(stoppedRenderKey(braked)).not.toBe(stoppedRenderKey(run));
+      const again = stopRun(braked, APPROVER, contextAt(at)).approvals.at(-1);
+      expect(again).toMatchObject({ state: { type: "decided", decision: { verdict: "deny" } } });
+    },
+  );
+
+  test("keeps its stop if the absence was never believed", () => {
+    const known = after(missed(stoppedRun(), looksFrom(1, 2)), ["apr_2"], ABSENT_AFTER_MS);
+    expect(deniesAll(known)).toBe(true);
+  });
+
   test("keeps a closed approval", () => {
     const run = listedRun("apr_1");
     const closed = replaceApproval(run, close(only(run), "no-longer-listed", NOON));
@@ -106,6 +130,14 @@ describe("a request that is no longer listed after the service refused its denia
     expect(deniedByStop(run)).toMatchObject({ denied: 1, notConfirmed: 1 });
   });
 });
+
+function stoppedRun(): Run {
+  return { ...listedRun("apr_1"), stop: { by: APPROVER, at: NOON } };
+}
+
+function watchedAgain(run: Run): Run {
+  return { ...run, watch: { type: "missing", since: GIVE_UP_AFTER_MS + NOON, absence: null } };
+}
 
 /** The run's decision is the denial by a stop. */
 function withStoppedDenial(run: Run): Run {

@@ -109,7 +109,7 @@ const stopLine = ({ by, at }: Stop): RichTextSection =>
 
 const MEANING = "Its requests are denied until an approver lifts the stop. The run itself keeps going.";
 const MEANING_OF_EARLIER =
-  "The stop is from before Countersign began to watch this run. If the service has reused the run's id, it was another run that was stopped. So nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread.";
+  "The stop is from before Countersign began to watch this run, or from before the service forgot the run and then knew it again. If the service has reused the run's id, it was another run that was stopped. So nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {

@@ -107,7 +107,7 @@ function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified
 function stoppedWords({ by, ofEarlierRecord }: Stop): string {
   const lifts = "until an approver lifts the stop in the run's thread";
   return ofEarlierRecord === true
-    ? `${mentioned(by)} stopped a run with this id, before this run was watched. Nothing is approved ${lifts}. You can deny this. Nothing was sent.`
+    ? `${mentioned(by)} stopped a run with this id. The service may have given the id to another run since. Nothing is approved ${lifts}. You can deny this. Nothing was sent.`
     : `${mentioned(by)} stopped this run. Its requests are denied ${lifts}. Nothing was sent.`;
 }
 
