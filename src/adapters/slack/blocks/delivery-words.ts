@@ -93,7 +93,7 @@ function unconfirmedWords(
         ? `${sent} Now ${LISTED}`
         : `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
     case "request-changed":
-      return `${sent} The request has changed since, so nothing more is sent. Look up in the agent service what became of this ${what}, and decide the changed request there.`;
+      return `${sent} The request has changed since, so nothing more is sent. Look up in the agent service what became of this ${what}. If the service still asks for the changed request, it has a card of its own here.`;
     case "tampered":
       return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. ${LOOK_UP}`;
     case "run-missing":
