@@ -10,7 +10,7 @@ import { escalatedMs } from "../../domain/escalation.ts";
 import { claimOf } from "../../domain/handling.ts";
 import { type ChannelId, type RunKey, shardOfName, type UserId } from "../../domain/ids.ts";
 import { openQuestions } from "../../domain/question.ts";
-import type { Run } from "../../domain/run.ts";
+import { isStopped, type Run } from "../../domain/run.ts";
 import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 import type { AuditLog, DocumentStore } from "../../ports/store.ts";
@@ -224,7 +224,8 @@ function isNews(shown: Map<RunKey, string>, run: Run): boolean {
     return [id, version, state.type, delivery, ...who, deadlineOf(approval), ...followUpShown(approval)];
   });
   const faults = [unreadable?.what, unreadable?.count];
-  const current = JSON.stringify([start, seen?.status, watch.type, frozen?.entry, faults, states]);
+  const limits = [frozen?.entry, isStopped(run), run.mayHaveAsked?.length];
+  const current = JSON.stringify([start, seen?.status, watch.type, limits, faults, states]);
   if (shown.get(key) === current) return false;
   shown.delete(key);
   shown.set(key, current);

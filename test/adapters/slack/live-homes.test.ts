@@ -160,6 +160,7 @@ const deciding = (lost: boolean) => {
 const claim = { by: BEN, at: 0, until: 60_000 };
 const question = { id: Nonce("question-0123456789"), by: BEN, at: 0, text: "why?" };
 const freeze = { entry: 7, channel: CHANNEL, by: BEN, at: 0, why: "an incident" };
+const EARLIER = { by: BEN, at: 0, ofEarlierRecord: true } as const;
 const START = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
 const planned: Run = { ...aRun(), creation: START };
 const answered = { ...question, answer: { by: BEN, at: 1, text: "because" } };
@@ -181,6 +182,9 @@ test.each<[string, Run, Run]>([
   ["a freeze", shown(), { ...shown(), frozen: freeze }],
   ["the end of a freeze", { ...shown(), frozen: freeze }, shown()],
   ["another freeze", { ...shown(), frozen: freeze }, { ...shown(), frozen: { ...freeze, entry: 8 } }],
+  ["a stop of an earlier record", shown(), { ...shown(), stop: EARLIER }],
+  ["its end", { ...shown(), stop: EARLIER }, { ...shown(), stop: { ...EARLIER, lifted: { by: BEN, at: 1 } } }],
+  ["another person who may have asked for the run", shown(), { ...shown(), mayHaveAsked: [BEN] }],
   [
     "a start that the service refused",
     planned,
