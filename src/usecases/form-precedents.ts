@@ -40,9 +40,10 @@ export async function precedentsFor(
 const toShow = (found: Precedents | null): Pick<FormTicket, "precedents"> =>
   found === null || (found.denied === null && found.approved === null) ? {} : { precedents: found };
 
-function mayKnow({ people }: Deps, run: Run, { user, kind }: Person): MayKnow {
+/** An escalation may have brought the person in, who then need not see the channel of the run. */
+function mayKnow({ people }: Deps, run: Run, { user, kind, seesChannel }: Person): MayKnow {
   return async (channel) => {
-    if (channel === run.channel) return true;
+    if (channel === run.channel) return seesChannel;
     if ((await channelsOf(people, user, channel)).has(channel)) return true;
     return kind === "member" && people.isPublic(channel, MEMBERSHIP_AGE_MS);
   };

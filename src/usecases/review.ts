@@ -162,7 +162,15 @@ async function openSeveral(
   await storeForms(deps, by, { bundle, at: ctx.now }, forms);
   const end = forms.at(-1);
   const last = end === undefined ? null : placeOf(end.item);
-  return ok({ bundle, forms, apart: group.filter(isApart), later, kind, value, last });
+  return ok({ bundle, forms: shownTo(queue, forms), apart: group.filter(isApart), later, kind, value, last });
+}
+
+/** The precedents of a card are for the people in its channel. An escalation may have brought in a reader from outside. */
+function shownTo({ channels }: WholeQueue, forms: readonly ReviewForm[]): readonly ReviewForm[] {
+  return forms.map((form) => {
+    const { precedents: _hidden, ...approval } = form.item.approval;
+    return channels.has(form.item.run.channel) ? form : { ...form, item: { ...form.item, approval } };
+  });
 }
 
 type ShownReview = { readonly bundle: Nonce | null; readonly shown: readonly (Nonce | null)[] };
@@ -186,7 +194,7 @@ async function severalOfPerson(
   const others = groupAround(queue.yours, kind, { run, rule }).filter((item) => !isShown(item));
   return {
     bundle,
-    forms,
+    forms: shownTo(queue, forms),
     apart: others.filter(isApart),
     later: others.filter((item) => !isApart(item)),
     kind,

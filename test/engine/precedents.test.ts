@@ -8,10 +8,12 @@ import { PRECEDENT_AGE_MS, type Precedents } from "#src/domain/precedent.ts";
 import { precedentsOf } from "#src/domain/same-request.ts";
 import type { Run } from "#src/domain/run.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
-import { aPolicy } from "../make/policy.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const OTHER = ChannelId("C0OTHER");
+const OUTSIDER = UserId("U0CAT");
 
 /** Starts a run with only this request, and its card up. */
 async function ask(bench: Bench, target = "db-1", channel = CHANNEL): Promise<RunId> {
@@ -160,4 +162,40 @@ describe("a form", () => {
     await bench.clock.pass(500);
     expect((await opening).precedents).toBeUndefined();
   });
+
+  test("shows no decision of a private channel to a person whom an escalation brought in from outside", async () => {
+    const bench = await createBench();
+    const stage = { afterMs: 60_000, to: { users: [OUTSIDER], groups: [], channels: [] }, call: null };
+    bench.policy = aPolicy({
+      approvers: these([APPROVER, OUTSIDER]),
+      followUp: { ...NO_FOLLOW_UP, escalate: [stage] },
+    });
+    bench.people.isPublic = () => Promise.resolve(false);
+    await decide(bench, await ask(bench), "deny", { reason: "change freeze" });
+    const id = await ask(bench);
+    expect((await onCard(bench, id)).denied).toMatchObject({ reason: "change freeze" });
+    await bench.clock.pass(90_000);
+    expect((await open(bench, id)).precedents?.denied).toMatchObject({ reason: "change freeze" });
+    expect(await inReview(bench, id, APPROVER)).toMatchObject({ denied: { reason: "change freeze" } });
+    bench.people.channels = new Set([OTHER]);
+    bench.people.facts = { seesChannel: false };
+    expect((await open(bench, id, "deny", OUTSIDER)).precedents).toBeUndefined();
+    expect(await inReview(bench, id, OUTSIDER)).toEqual(NONE);
+  });
 });
+
+/** Resolves to the precedents in the form for several requests, which stay the same when it is drawn again. */
+async function inReview({ flow, ...bench }: Bench, id: RunId, user: UserId): Promise<Precedents> {
+  const by = { team: TEAM, user };
+  const { nonce } = clickOn(await bench.run(id)).click;
+  const value = flow.review.valueFor("run", by, nonce);
+  const opened = await flow.review.openSeveral(by, "run", value);
+  if (!opened.ok) throw new Error(`refused: ${opened.error.refusal.type}`);
+  const { bundle, forms } = opened.value;
+  const shown = forms.map((form) => form.nonce);
+  const again = await flow.review.severalOfPerson(by, bundle, shown, opened.value);
+  const [first, second] = [forms, again?.forms ?? []].map(([form]) => form?.item.approval);
+  if (first === undefined || second === undefined) throw new Error("the form is empty");
+  expect(precedentsOf(second)).toEqual(precedentsOf(first));
+  return precedentsOf(first);
+}
