@@ -67,16 +67,17 @@ export function precedentsOf(approval: Approval): Precedents {
 export function applyPrecedents(run: Run, id: ApprovalId, outcome: Outcome): Run {
   const approval = findApproval(run, id);
   if (outcome.type !== "precedents" || approval === null || outcome.of !== lookUpKeyOf(approval)) return run;
-  const { of, denied, approved } = outcome;
-  return replaceApproval(run, { ...approval, precedents: { of, denied, approved } });
+  const { type: _type, ...precedents } = outcome;
+  return replaceApproval(run, { ...approval, precedents });
 }
 
 /** Returns a key that changes whenever the card would say something else about the precedents. */
 export function precedentsRenderKey(approval: Approval): string {
-  const { denied, approved } = precedentsOf(approval);
+  const { denied, approved, unread } = precedentsOf(approval);
   const keys = [
     ...(denied === null ? [] : [`denied ${countOf(denied)} ${denied.entry}`]),
     ...(approved === null ? [] : [`approved ${countOf(approved)} ${approved.entry}`]),
+    ...(unread === undefined ? [] : ["unread"]),
   ];
   return keys.length === 0 ? "" : ` before ${keys.join(" ")}`;
 }

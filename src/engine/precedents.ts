@@ -8,6 +8,7 @@ import type { Outcome } from "../domain/effect.ts";
 import type { ApprovalId, ChannelId, UserId } from "../domain/ids.ts";
 import {
   MAX_PRECEDENTS,
+  MAX_READ,
   NO_PRECEDENTS,
   type Precedent,
   PRECEDENT_AGE_MS,
@@ -46,9 +47,12 @@ export async function findPrecedents(
   const mayKnowOnce = askOnce(mayKnow);
   const denied = await findNewest(deps, { ...asked, verdict: "deny" }, mayKnowOnce);
   const approved = await findNewest(deps, { ...asked, verdict: "approve" }, mayKnowOnce);
+  const isUnread = [denied, approved].some(({ visible, cut }) => cut && visible.length === 0);
+  const denial = precedentIn(denied);
   return {
-    denied: denied === null ? null : { ...denied.facts, reason: oneLine(denied.reason, REASON_CHARS) },
-    approved: approved?.facts ?? null,
+    denied: denial && { ...denial, reason: oneLine(denied.visible[0]?.reason ?? "", REASON_CHARS) },
+    approved: precedentIn(approved),
+    ...(isUnread ? { unread: true } : {}),
   };
 }
 
@@ -80,22 +84,27 @@ type Decided = {
   readonly reason: string;
 };
 
-async function findNewest(
-  deps: PrecedentDeps,
-  asked: Asked,
-  mayKnow: MayKnow,
-): Promise<{ readonly facts: Precedent; readonly reason: string } | null> {
-  const numbers = await deps.store.decidedBefore(asked, MAX_PRECEDENTS);
+/** `cut`: there are more decisions than we read. */
+type Found = { readonly visible: readonly Decided[]; readonly cut: boolean };
+
+/** Resolves to the newest decisions that the readers may know of. */
+async function findNewest(deps: PrecedentDeps, asked: Asked, mayKnow: MayKnow): Promise<Found> {
+  const numbers = await deps.store.decidedBefore(asked, MAX_READ);
   const visible: Decided[] = [];
-  for (const seq of numbers) {
-    const decided = await decidedIn(deps, seq, asked);
-    if (decided !== null && (await mayKnow(decided.channel))) visible.push(decided);
+  for (let from = 0; from < numbers.length && visible.length < MAX_PRECEDENTS; from += MAX_PRECEDENTS) {
+    const some = numbers.slice(from, from + MAX_PRECEDENTS);
+    for (const decided of await Promise.all(some.map((seq) => decidedIn(deps, seq, asked))))
+      if (decided !== null && (await mayKnow(decided.channel))) visible.push(decided);
   }
+  return { visible: visible.slice(0, MAX_PRECEDENTS), cut: numbers.length === MAX_READ };
+}
+
+function precedentIn({ visible, cut }: Found): Precedent | null {
   const [newest] = visible;
   if (newest === undefined) return null;
-  const { seq, by, at, reason } = newest;
-  const more = numbers.length === MAX_PRECEDENTS;
-  return { facts: { times: visible.length, more, entry: seq, by, at }, reason };
+  const { seq, by, at } = newest;
+  const more = cut || visible.length === MAX_PRECEDENTS;
+  return { times: visible.length, more, entry: seq, by, at };
 }
 
 /**

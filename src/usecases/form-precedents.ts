@@ -38,7 +38,10 @@ export async function precedentsFor(
 }
 
 const toShow = (found: Precedents | null): Pick<FormTicket, "precedents"> =>
-  found === null || (found.denied === null && found.approved === null) ? {} : { precedents: found };
+  found === null || isEmpty(found) ? {} : { precedents: found };
+
+const isEmpty = ({ denied, approved, unread }: Precedents): boolean =>
+  denied === null && approved === null && unread === undefined;
 
 /** An escalation may have brought the person in, who then need not see the channel of the run. */
 function mayKnow({ people }: Deps, run: Run, { user, kind, seesChannel }: Person): MayKnow {

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "#src/domain/approval.ts";
 import { ChannelId, type RunId, UserId } from "#src/domain/ids.ts";
-import { PRECEDENT_AGE_MS, type Precedents } from "#src/domain/precedent.ts";
+import { MAX_READ, PRECEDENT_AGE_MS, type Precedents } from "#src/domain/precedent.ts";
 import { precedentsOf } from "#src/domain/same-request.ts";
 import type { Run } from "#src/domain/run.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
@@ -139,6 +139,32 @@ describe("a card", () => {
   });
 });
 
+describe("newer decisions of a private channel", () => {
+  const afterNewer = async (newer: number): Promise<Precedents> => {
+    const bench = await createBench();
+    bench.people.isPublic = () => Promise.resolve(false);
+    await decide(bench, await ask(bench), "deny", { reason: "change freeze" });
+    const [denial] = await bench.store.auditAfter(0, ["settled"], 1);
+    if (denial === undefined) throw new Error("the denial is not in the audit");
+    await bench.store.audit(Array.from({ length: newer }, () => ({ ...denial.entry, channel: OTHER })));
+    return onCard(bench, await ask(bench));
+  };
+
+  test("do not hide an older denial of this channel", async () => {
+    expect((await afterNewer(MAX_READ - 1)).denied).toMatchObject({
+      times: 1,
+      more: true,
+      reason: "change freeze",
+    });
+    const { denied, unread } = await afterNewer(MAX_READ - 2);
+    expect([denied?.times, denied?.more, unread]).toEqual([1, false, undefined]);
+  });
+
+  test("do not hide that there are too many to look at all", async () => {
+    expect(await afterNewer(MAX_READ)).toMatchObject({ ...NONE, unread: true });
+  });
+});
+
 describe("a form", () => {
   test("shows decisions from the channels that its person sees", async () => {
     const bench = await createBench();
@@ -188,6 +214,7 @@ describe("a form", () => {
 async function inReview({ flow, ...bench }: Bench, id: RunId, user: UserId): Promise<Precedents> {
   const by = { team: TEAM, user };
   const { nonce } = clickOn(await bench.run(id)).click;
+  if (nonce === null) throw new Error("the card has no buttons");
   const value = flow.review.valueFor("run", by, nonce);
   const opened = await flow.review.openSeveral(by, "run", value);
   if (!opened.ok) throw new Error(`refused: ${opened.error.refusal.type}`);

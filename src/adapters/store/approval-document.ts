@@ -197,6 +197,7 @@ const precedent = { times: number, more: flag, entry: number, by: user, at: numb
 const precedentFields = {
   denied: orNull(record<NonNullable<Precedents["denied"]>>({ ...precedent, reason: text })),
   approved: orNull(record<Precedent>(precedent)),
+  unread: optional(yes),
 };
 export const precedents: Doc<Precedents> = record<Precedents>(precedentFields);
 

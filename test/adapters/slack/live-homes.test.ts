@@ -183,7 +183,11 @@ test.each<[string, Run, Run]>([
   ["the end of a freeze", { ...shown(), frozen: freeze }, shown()],
   ["another freeze", { ...shown(), frozen: freeze }, { ...shown(), frozen: { ...freeze, entry: 8 } }],
   ["a stop of an earlier record", shown(), { ...shown(), stop: EARLIER }],
-  ["its end", { ...shown(), stop: EARLIER }, { ...shown(), stop: { ...EARLIER, lifted: { by: BEN, at: 1 } } }],
+  [
+    "its end",
+    { ...shown(), stop: EARLIER },
+    { ...shown(), stop: { ...EARLIER, lifted: { by: BEN, at: 1 } } },
+  ],
   ["another person who may have asked for the run", shown(), { ...shown(), mayHaveAsked: [BEN] }],
   [
     "a start that the service refused",

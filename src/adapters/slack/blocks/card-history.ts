@@ -5,7 +5,13 @@ import { ruleRefOf } from "../../../domain/applied-rule.ts";
 import { earlierVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Decision, Dispute, PastDecision } from "../../../domain/approval.ts";
 import { headWords } from "../../../domain/audit/hash-chain.ts";
-import { NO_PRECEDENTS, type Precedent, PRECEDENT_DAYS, type Precedents } from "../../../domain/precedent.ts";
+import {
+  MAX_READ,
+  NO_PRECEDENTS,
+  type Precedent,
+  PRECEDENT_DAYS,
+  type Precedents,
+} from "../../../domain/precedent.ts";
 import { shortDigest } from "../../../domain/request-file.ts";
 import { type Run, runId } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
@@ -183,16 +189,23 @@ const PRECEDENT_REASON_CHARS = 200;
 const HEADING = span("Same request before: ");
 
 /** Returns no block if there are no precedents. */
-export function precedentBlocks({ denied, approved }: Precedents = NO_PRECEDENTS): Block[] {
-  if (denied === null && approved === null) return [];
-  const which = denied === null ? "approved" : approved === null ? "denied" : "both";
-  return [partWithId(`before:${which}`, rich(...precedentLines({ denied, approved })))];
+export function precedentBlocks(precedents: Precedents = NO_PRECEDENTS): Block[] {
+  const { denied, approved } = precedents;
+  const lines = precedentLines(precedents);
+  if (lines.length === 0) return [];
+  const one = denied === null ? (approved === null ? "unread" : "approved") : "denied";
+  const which = denied !== null && approved !== null ? "both" : one;
+  return [partWithId(`before:${which}`, rich(...lines))];
 }
 
-export function precedentLines({ denied, approved }: Precedents): RichTextSection[] {
+/** Decisions that the readers may not see can be so many that they would hide those that the readers may see. */
+const UNREAD = `At least ${MAX_READ} decisions were found that can't be shown here. Those before them were not looked at, so a denial or an approval may be missing here.`;
+
+export function precedentLines({ denied, approved, unread }: Precedents): RichTextSection[] {
   const lines = [
     ...(denied === null ? [] : [deniedWords(denied)]),
     ...(approved === null ? [] : [[...precedentWords("Approved", approved), span(".")]]),
+    ...(unread === undefined ? [] : [[span(UNREAD)]]),
   ];
   return lines.map((words, at) => line(...(at === 0 ? [HEADING] : []), ...words));
 }

@@ -48,7 +48,7 @@ export type PartId =
   | `votes:${number}-of-${number}`
   | `cause:${CardCause}`
   | `dispute:${number}:${"open" | "closed"}`
-  | `before:${"denied" | "approved" | "both"}`
+  | `before:${"denied" | "approved" | "both" | "unread"}`
   | "reused"
   | `claim:${"own" | "handed-over"}`
   | `question:${"open" | "answered"}`

@@ -347,6 +347,7 @@ export const CARD_PARTS: Record<
     card("several times", before({ approved: APPROVED })),
   ],
   "before:both": [card("", before({ denied: DENIED, approved: APPROVED }))],
+  "before:unread": [card("", before({ unread: true }))],
   frozen: [
     card("", PENDING, { ...CREATED, frozen: FROZEN }),
     card("the entry of the freeze is spoilt", PENDING, { ...CREATED, frozen: UNPROVEN_FREEZE }),
