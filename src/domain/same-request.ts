@@ -4,7 +4,7 @@ import type { Approval } from "./approval.ts";
 import { lookUpKeyOf } from "./applied-rule.ts";
 import type { Outcome } from "./effect.ts";
 import type { ApprovalId, RunId } from "./ids.ts";
-import { canonicalJson, isRecord, type Json, plainName } from "./json.ts";
+import { canonicalJson, isRecord, type Json, numberText, plainName } from "./json.ts";
 import { withoutFields } from "./policy/policy.ts";
 import { NO_PRECEDENTS, type Precedent, type Precedents } from "./precedent.ts";
 import { contextBehind } from "./run-context.ts";
@@ -12,6 +12,10 @@ import { findApproval, replaceApproval, type Run, runId } from "./run.ts";
 
 /** Fields that differ in every request and do not say what is asked. In lower case, without underscores. */
 const TIME_FIELDS = new Set(["requestedat", "createdat", "updatedat", "resolvedat"]);
+/** A date or a time, also without a time zone. Nothing else fits in, so these fields cannot say what is asked. */
+const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+/** A time as a number, in seconds, milliseconds or smaller units since 1970. The first is in 2001. */
+const TIME_NUMBER = /^\d{10,19}(?:\.\d{1,9})?$/;
 
 /**
  * Returns a text whose digest two requests share only if they ask the same under the same rule. It covers what the service sent about the
@@ -47,9 +51,15 @@ function withoutOwnIdsAndTimes(
   };
   const isOwn = ([name, value]: [string, Json]): boolean => {
     const plain = plainName(name);
-    return TIME_FIELDS.has(plain) || (Object.hasOwn(own, plain) && own[plain] === value);
+    return (TIME_FIELDS.has(plain) && isTime(value)) || (Object.hasOwn(own, plain) && own[plain] === value);
   };
   return Object.fromEntries(Object.entries(content).filter((field) => !isOwn(field)));
+}
+
+/** Null is the time of what has not happened yet. */
+function isTime(value: Json): boolean {
+  if (value === null) return true;
+  return typeof value === "string" ? TIME.test(value) : TIME_NUMBER.test(numberText(value) ?? "");
 }
 
 /** Returns whether the precedents must still be looked up. A card never waits for that. */

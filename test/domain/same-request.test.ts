@@ -49,6 +49,31 @@ describe("two requests are the same", () => {
     expect(asked({ content: again, id: "apr_9", input: "another task" })).toBe(asked({ content: first }));
   });
 
+  test.for<Json>([
+    null,
+    "2026-01-01T00:00:00Z",
+    "2026-01-01T00:00:00.123456+01:00",
+    "2026-01-01 00:00:00",
+    1_767_225_600,
+    1_767_225_600_000,
+  ])("if a field of times contains a time, or none yet: %j", (time) => {
+    const times = { requested_at: time, createdAt: time, updated_at: time, resolved_at: time };
+    expect(asked({ content: { ...CONTENT, ...times } })).toBe(asked());
+  });
+
+  test.for<Json>([
+    { command: "DROP DATABASE prod" },
+    ["2026-01-01T00:00:00Z"],
+    "DROP DATABASE prod",
+    "2026-01-01T00:00:00Z; rm -rf /",
+    "",
+    true,
+    5,
+  ])("but not if a field of times contains anything else: %j", (value) => {
+    for (const name of ["requested_at", "createdAt", "updated_at", "resolved_at"])
+      expect(asked({ content: { ...CONTENT, [name]: value } })).not.toBe(asked());
+  });
+
   test("if they differ only in fields that the policy calls volatile, of the request or of its run", () => {
     const policy = { ...aPolicy({}), volatile: ["trace", "run.session"] };
     const one = asked({ content: { ...CONTENT, trace: "1" }, extra: { session: "1" }, policy });
