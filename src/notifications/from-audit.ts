@@ -82,14 +82,24 @@ export function createNotificationWriter(deps: NotificationWriterDeps): Notifica
   };
 }
 
-/** If the audit is older than the cursor, its past causes no notifications. */
-async function firstCursor({ store }: NotificationDeps): Promise<number> {
-  const stored = await store.document(CURSOR);
-  if (typeof stored === "number") return stored;
-  const seq = (await store.auditEnd())?.seq ?? 0;
-  await store.putDocument(CURSOR, seq);
-  return seq;
+/**
+ * If the audit is older than the cursor, its past causes no notifications. The stored cursor is not sealed. One that is no entry would
+ * silence everything, so the newest notification then says how far the audit was followed. The next notification stores the cursor again,
+ * and not this function, so that a crash does not hide the finding. A low cursor does no harm, because no notification is added twice.
+ */
+async function firstCursor({ store, integrity }: NotificationWriterDeps): Promise<number> {
+  const stored = await store.document(CURSOR).catch((error: unknown) => nullIfNeverReadable(error) ?? "{");
+  const head = (await store.auditEnd())?.seq ?? 0;
+  if (typeof stored === "number" && stored <= head) return stored;
+  const notified = await store.newestNotified(head);
+  const cursor = notified === 0 ? head : notified;
+  if (stored === null) await store.putDocument(CURSOR, cursor);
+  else integrity.found({ id: `notifications after ${notified}`, words: wrongCursor(cursor), run: null });
+  return cursor;
 }
+
+const wrongCursor = (cursor: number): string =>
+  `notifications: the stored number of the last audit entry that was followed is no entry of this audit. They continue after entry ${cursor}.`;
 
 async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<number> {
   const { store } = deps;

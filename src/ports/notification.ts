@@ -31,6 +31,8 @@ export type Notification = {
 export type NotificationStore = {
   /** Adds the notifications, except those with the same kind, entry and recipient as a stored one. */
   addNotifications(notifications: readonly Notification[]): Promise<void>;
+  /** Resolves to the newest entry up to `head` that a notification follows from, or to 0. The audit's daily heads follow from none. */
+  newestNotified(head: number): Promise<number>;
   /**
    * Resolves to the first unfinished ones that are wanted: alarms first, receipts that may share a message last, and the oldest of each
    * first. `isWanted` is asked about one after the other, in this order, until `limit` are found.

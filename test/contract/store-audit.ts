@@ -253,6 +253,17 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(seen).toHaveLength(1_103);
     });
 
+    test("the newest notification up to a head says how far the audit was followed, except for that of a head", async () => {
+      expect(await bench.store.newestNotified(9)).toBe(0);
+      await bench.store.addNotifications([
+        aReceipt({ entry: 2 }),
+        aReceipt({ entry: 3, kind: "dispute" }),
+        aReceipt({ entry: 5, kind: "head" }),
+        aReceipt({ entry: 8 }),
+      ]);
+      expect(await Promise.all([9, 7, 2].map((head) => bench.store.newestNotified(head)))).toEqual([8, 3, 2]);
+    });
+
     test("a notification of an unknown kind is listed apart, is no tampering, and takes no place of another", async () => {
       const findings: unknown[] = [];
       bench.store.onTampering((finding) => findings.push(finding));

@@ -191,3 +191,41 @@ describe("a stored text that was changed", () => {
     expect(sent(bench, "dispute").length).toBeGreaterThan(0);
   });
 });
+
+describe.each(["9007199254740991", "-1", "{", '"everything"'])(
+  "the number of the last entry that was followed, set to %s,",
+  (doc) => {
+    test("silences nothing and doubles nothing, also after a restart", async () => {
+      const { bench, spoil } = await withFile();
+      await decided(bench);
+      await receiptOf(bench);
+      spoil(`update documents set doc = '${doc}' where name = 'audit letters'`);
+      const facts = {
+        at: bench.clock.now(),
+        what: "decided",
+        outcome: "recorded",
+        verdict: "approve",
+      } as const;
+      await bench.store.audit([auditEntry(null, { ...facts, by: BY })]);
+      await bench.restart();
+      await bench.clock.pass(30 * MIN);
+      expect(sent(bench, "receipt")).toHaveLength(2);
+      await decided(bench);
+      await bench.clock.pass(30 * MIN);
+      expect(sent(bench, "receipt")).toHaveLength(3);
+    });
+  },
+);
+
+test("a number of an entry that does not exist is one finding, which is notified", async () => {
+  const { bench, spoil } = await withFile();
+  await decided(bench);
+  await receiptOf(bench);
+  spoil("update documents set doc = '9007199254740991' where name = 'audit letters'");
+  await bench.restart();
+  await bench.clock.pass(5 * MIN);
+  await bench.restart();
+  await bench.clock.pass(5 * MIN);
+  expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toHaveLength(1);
+  expect(sent(bench, "tampering").length).toBeGreaterThan(0);
+});

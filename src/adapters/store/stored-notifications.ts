@@ -31,6 +31,7 @@ export function createNotifications(
             .execute();
       });
     },
+    newestNotified: (head) => newestNotified(db, head),
     notifications: (limit, isWanted) => firstWanted(db, findings, limit, isWanted),
     strangeNotifications: (limit) => read(() => strange(db, limit).execute()),
     async saveNotification({ id, post }, toDo) {
@@ -47,6 +48,12 @@ export function createNotifications(
     notificationsIn: (to, ts) => notificationsIn(db, findings, to, ts),
     dispute: (id, entry) => write(db, (trx) => dispute(trx, key, id, entry)),
   };
+}
+
+async function newestNotified(db: Database, head: number): Promise<number> {
+  const query = db.selectFrom("notifications").select("entry").where("kind", "!=", "head");
+  const newest = query.where("entry", "<=", head).orderBy("entry", "desc").limit(1);
+  return (await read(() => newest.executeTakeFirst()))?.entry ?? 0;
 }
 
 /** The number of newest notifications of one person or channel that are searched for those of one message. */
