@@ -3,7 +3,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Context } from "#src/domain/context.ts";
 import { ChannelId, MessageTs, Nonce, type RunId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
-import { adoptedRun, OPENING, type Run } from "#src/domain/run.ts";
+import { adoptedRun, type Run } from "#src/domain/run.ts";
+import { OPENING } from "#src/domain/slot.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { markSending, applyOutcome } from "#src/domain/apply-outcome.ts";
 import { openingRenderKey } from "#src/domain/render-key.ts";

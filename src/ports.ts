@@ -9,7 +9,8 @@ import type { ApprovalId, ChannelId, GroupId, MessageTs, RunId, TeamId, UserId }
 import type { Json } from "./domain/json.ts";
 import type { UploadedFile } from "./domain/posted-message.ts";
 import type { NoticeContent } from "./domain/notice.ts";
-import type { Run, Slot } from "./domain/run.ts";
+import type { Run } from "./domain/run.ts";
+import type { Slot } from "./domain/slot.ts";
 import type { Snapshot } from "./domain/snapshot.ts";
 
 /**

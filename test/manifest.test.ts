@@ -33,8 +33,8 @@ import { readConfig } from "#src/config.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import { questionSlot } from "#src/domain/question.ts";
-import { STOPPED } from "#src/domain/render-key.ts";
-import { OPENING, OUTCOME, requestSlot, type Run } from "#src/domain/run.ts";
+import { STOPPED, OPENING, OUTCOME, requestSlot } from "#src/domain/slot.ts";
+import type { Run } from "#src/domain/run.ts";
 import { aRule } from "./make/policy.ts";
 import {
   anApproval,

@@ -8,7 +8,8 @@ import { canonicalJson, type Json } from "../domain/json.ts";
 import { digestedText } from "../domain/observe.ts";
 import type { Policy, RuleRef } from "../domain/policy/policy.ts";
 import { contextBehind, contextText } from "../domain/run-context.ts";
-import { cardSlot, findApproval, type Run, runId } from "../domain/run.ts";
+import { findApproval, type Run, runId } from "../domain/run.ts";
+import { cardSlot } from "../domain/slot.ts";
 
 export type AuditEntry = {
   readonly at: number;

@@ -18,7 +18,8 @@ import {
   refusalsOf,
 } from "./posted-message.ts";
 import { plannedNotice, type PrivateNotice } from "./notice.ts";
-import { findApproval, OPENING, OUTCOME, OUTPUT, replaceApproval, type Run, type Slot } from "./run.ts";
+import { findApproval, replaceApproval, type Run } from "./run.ts";
+import { OPENING, OUTCOME, OUTPUT, type Slot } from "./slot.ts";
 import { applyDecisionOutcome, isUndelivered } from "./decision-delivery.ts";
 import { applyMessageOutcome, LOST, markPosting, type PostAct } from "./message-transitions.ts";
 import { applyPrecedents } from "./same-request.ts";

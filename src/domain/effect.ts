@@ -4,7 +4,8 @@ import type { Called } from "./follow-up.ts";
 import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
 import type { UploadedFile } from "./posted-message.ts";
 import type { Precedents } from "./precedent.ts";
-import { findApproval, type Run, type Slot } from "./run.ts";
+import { findApproval, type Run } from "./run.ts";
+import type { Slot } from "./slot.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export type Effect =

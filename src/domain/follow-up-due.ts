@@ -6,7 +6,8 @@
 
 import type { Times } from "./context.ts";
 import type { Approval } from "./approval.ts";
-import { EARLY_MS, GATHER_MS, withCall } from "./call.ts";
+import { withCall } from "./call.ts";
+import { EARLY_MS, GATHER_MS } from "./gathered-call.ts";
 import { nextStage, reachStage } from "./escalation.ts";
 import { ageAt, extendedMs, momentOfAge, withFollowUp } from "./follow-up.ts";
 import { calledBy, type FollowUpRule, type Reminders, type Stage } from "./policy/follow-up-rule.ts";

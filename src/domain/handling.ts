@@ -22,7 +22,8 @@ import {
   waitsForAnswer,
 } from "./question.ts";
 import { err, ok, type Result } from "./result.ts";
-import { mapApprovals, type Run, type Slot } from "./run.ts";
+import { mapApprovals, type Run } from "./run.ts";
+import type { Slot } from "./slot.ts";
 
 /** A press within this time of the last one does not renew the claim, because Slack may have delivered one press twice (ms). */
 const RENEWED_AFTER_MS = 10_000;

@@ -4,7 +4,8 @@ import type { MessageTs } from "./ids.ts";
 import { linesOf, listingPages } from "./listing.ts";
 import { POST_LINGER_MS, type PostedMessage, REFUSED_TRIES, type Upload } from "./posted-message.ts";
 import { renderKey } from "./render-key.ts";
-import { cardSlot, isWatched, listingSlot, type Run, type Slot, UNREADABLE } from "./run.ts";
+import { isWatched, type Run } from "./run.ts";
+import { cardSlot, listingSlot, type Slot, UNREADABLE } from "./slot.ts";
 
 /** Returns the messages that must not be missing, because only they show that something waits. */
 export function messagesToKeep(run: Run): { readonly slot: Slot; readonly ts: MessageTs }[] {

@@ -11,7 +11,8 @@ import { deadlineOf } from "./applied-rule.ts";
 import type { Approval, ClosedCause } from "./approval.ts";
 import { brakeRenderKey } from "./brake.ts";
 import { isFresh, mayBePosted, type PostedMessage } from "./posted-message.ts";
-import { cardSlot, listingSlot, requestSlot, type Run, type Slot } from "./run.ts";
+import type { Run } from "./run.ts";
+import { cardSlot, listingSlot, requestSlot, type Slot } from "./slot.ts";
 import { approvalMarks, riskRank } from "./text/card-layout.ts";
 import { needsFile } from "./text/request-text.ts";
 

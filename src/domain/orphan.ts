@@ -3,7 +3,8 @@
 
 import type { ChannelId, MessageTs, RunId, RunKey } from "./ids.ts";
 import { isFresh, type PostedMessage } from "./posted-message.ts";
-import { cardSlot, isWatched, OPENING, type Run, type Slot } from "./run.ts";
+import { isWatched, type Run } from "./run.ts";
+import { cardSlot, OPENING, type Slot } from "./slot.ts";
 
 /** A message of a run that this installation posted, as Slack shows it now. */
 export type OwnMessage = {

@@ -9,7 +9,8 @@ import type { MessageTs, Nonce, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { mayBePosted } from "./posted-message.ts";
 import { err, ok, type Result } from "./result.ts";
-import type { Run, Slot } from "./run.ts";
+import type { Run } from "./run.ts";
+import type { Slot } from "./slot.ts";
 import { isBlank } from "./text/text.ts";
 
 /** Slack's limit for one text input (characters). */

@@ -5,16 +5,8 @@
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import { type Approval, isFinal } from "./approval.ts";
 import { countAt, endsAt, ruleTurnsAt } from "./applied-rule.ts";
-import {
-  type CallIn,
-  callRenderKey,
-  callSlot,
-  callsOf,
-  carriesOpenCall,
-  gatheredRenderKey,
-  gatheredSlots,
-  isCurrent,
-} from "./call.ts";
+import { type CallIn, callRenderKey, callSlot, callsOf, isCurrent } from "./call.ts";
+import { carriesOpenCall, gatheredRenderKey, gatheredSlots } from "./gathered-call.ts";
 import { waitingReason } from "./decision-gate.ts";
 import { nextFollowUpAt } from "./follow-up-due.ts";
 import { claimOf, followUpMessageKey, followUpSlots } from "./handling.ts";
@@ -29,27 +21,25 @@ import { wantsPrecedents } from "./same-request.ts";
 import {
   cardRenderKey,
   isPassing,
-  MISSING,
   missingRenderKey,
   openingRenderKey,
   outageSlots,
   outcomeRenderKey,
-  STOPPED,
   unreadableRenderKey,
 } from "./render-key.ts";
 import {
+  MISSING,
+  STOPPED,
   cardSlot,
   listingSlot,
-  isOutputForgotten,
-  isWatched,
   OPENING,
   OUTCOME,
   OUTPUT,
   requestSlot,
-  type Run,
   type Slot,
   UNREADABLE,
-} from "./run.ts";
+} from "./slot.ts";
+import { isOutputForgotten, isWatched, type Run } from "./run.ts";
 import { requesterLookUpAt } from "./rule-facts.ts";
 import { DECISION_LINGER_MS, nextLookAt } from "./snapshot.ts";
 import { needsFile } from "./text/request-text.ts";

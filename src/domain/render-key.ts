@@ -12,32 +12,25 @@ import { isKnownToService } from "./end-run.ts";
 import { listingPageOf, listingRenderKey, mayHaveCard } from "./listing.ts";
 import { isStormSlot, stormRenderKey } from "./storm.ts";
 import { stoppedRenderKey } from "./stop-report.ts";
-import { callIn, callRenderKey, gatheredRenderKey, isGatheredSlot } from "./call.ts";
+import { callIn, callRenderKey } from "./call.ts";
+import { gatheredRenderKey, isGatheredSlot } from "./gathered-call.ts";
 import { escalatedMs } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
+import { hasGivenUpId, isMissing, deniesAll, isStopped, isWatched, type Run, unreadableNow } from "./run.ts";
 import {
   cardSlot,
-  hasGivenUpId,
-  isMissing,
-  deniesAll,
-  isStopped,
-  isWatched,
   OPENING,
   OUTCOME,
   OUTPUT,
   requestSlot,
-  type Run,
   type Slot,
   UNREADABLE,
-  unreadableNow,
-} from "./run.ts";
+  MISSING,
+  STOPPED,
+} from "./slot.ts";
 import { unreadableMeaning } from "./snapshot.ts";
 import { oneLine } from "./text/excerpt.ts";
 import { needsFile } from "./text/request-text.ts";
-
-export const MISSING: Slot = "missing";
-/** The thread's message about a stop. */
-export const STOPPED: Slot = "stopped";
 
 export function openingRenderKey(run: Run): string {
   const disputed = isDisputed(run) ? ", disputed" : "";

@@ -10,6 +10,7 @@ import type { PrivateNotice } from "./notice.ts";
 import type { PostedMessage, Upload } from "./posted-message.ts";
 import type { Absence, Ending, Unreadable } from "./snapshot.ts";
 import { isBlank } from "./text/text.ts";
+import { cardSlot, type Slot } from "./slot.ts";
 
 /** A long outage of the service. Times are wall clock. */
 export type Outage = {
@@ -108,20 +109,6 @@ export type UncausedEntries = {
   /** The number of omitted entries that the audit does not mention yet. */
   readonly omitted: number;
 };
-
-/** The name of a message (`opening`, `card <approval>`, `outcome`) or a file (`output`, `request <approval> <digest>`) of the run. */
-export type Slot = string;
-
-export const OPENING: Slot = "opening";
-export const OUTCOME: Slot = "outcome";
-export const OUTPUT: Slot = "output";
-/** The one message about all approvals that cannot be read. */
-export const UNREADABLE: Slot = "unreadable";
-export const cardSlot = (id: ApprovalId): Slot => `card ${id}`;
-/** Names a listing, a message that lists several approvals. Pages count from 1. Stored, so the name keeps its old word. */
-export const listingSlot = (page: number): Slot => `digest ${page}`;
-/** Names the file of a request. The whole digest counts, because an agent can make two requests that share its beginning. */
-export const requestSlot = ({ id, request }: Approval): Slot => `request ${id} ${request.digest}`;
 
 /** The POST that creates the run; sent again only if it surely created nothing. Monotonic: `notBefore`, and `at` once it failed. */
 export type Creation =

@@ -6,7 +6,8 @@
 import type { Approval } from "./approval.ts";
 import { isListed } from "./listing.ts";
 import { isFresh } from "./posted-message.ts";
-import { cardSlot, isWatched, listingSlot, type Run, type Slot, type Storm } from "./run.ts";
+import { isWatched, type Run, type Storm } from "./run.ts";
+import { cardSlot, listingSlot, type Slot } from "./slot.ts";
 
 const STORM = "storm ";
 export const isStormSlot = (slot: Slot): boolean => slot.startsWith(STORM);

@@ -14,7 +14,8 @@ import {
   type Upload,
   uploadedFile,
 } from "./posted-message.ts";
-import { OUTPUT, type Run, type Slot } from "./run.ts";
+import type { Run } from "./run.ts";
+import { OUTPUT, type Slot } from "./slot.ts";
 
 export type UploadAct = "upload" | "share" | "find-file";
 

@@ -3,7 +3,8 @@
 
 import { type ChannelId, type MessageTs, type RunKey, shardOf, type TeamId } from "../domain/ids.ts";
 import { afterRejoining, markMaybeDeleted, messagesToKeep } from "../domain/kept-messages.ts";
-import type { Run, Slot } from "../domain/run.ts";
+import type { Run } from "../domain/run.ts";
+import type { Slot } from "../domain/slot.ts";
 import { type Chat, type EventLog, type PacedEffect, PortError } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import type { Clock } from "./clock.ts";

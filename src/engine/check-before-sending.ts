@@ -12,7 +12,7 @@ import { reconcile } from "../domain/reconcile.ts";
 import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import { PortError } from "../ports.ts";
-import type { Finding } from "../ports/store.ts";
+import type { Finding } from "../ports/audit-store.ts";
 import type { Clock } from "./clock.ts";
 import type { ExecutionHandle, ExecutorDeps } from "./execution.ts";
 import { askedAtOf, lookUpAll, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "./fresh-facts.ts";

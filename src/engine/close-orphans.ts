@@ -9,13 +9,8 @@ import type { Context } from "../domain/context.ts";
 import type { ChannelId, MessageTs } from "../domain/ids.ts";
 import { type Judged, judgeMessage, type OwnMessage, slotsOf } from "../domain/orphan.ts";
 import { type Chat, type EventLog, type OwnMessages, type PacedEffect, PortError } from "../ports.ts";
-import {
-  type AuditLog,
-  BACKUP_MARK,
-  type DocumentStore,
-  EARLIER_MARK,
-  type RunStore,
-} from "../ports/store.ts";
+import { BACKUP_MARK, type DocumentStore, EARLIER_MARK, type RunStore } from "../ports/store.ts";
+import type { AuditLog } from "../ports/audit-store.ts";
 import { type Change, changeUnfinished } from "./change-runs.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";

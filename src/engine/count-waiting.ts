@@ -1,6 +1,7 @@
 // Counts the requests that still wait, for each message that calls people to several of them.
 
-import { callsOf, fateOf, markWaiting, saysNow } from "../domain/call.ts";
+import { callsOf, fateOf, saysNow } from "../domain/call.ts";
+import { markWaiting } from "../domain/gathered-call.ts";
 import type { Gathered, GatheredCall } from "../domain/follow-up.ts";
 import type { RunKey } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";

@@ -8,7 +8,8 @@ import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, isMarked, type Outcome } from "../domain/effect.ts";
 import { type RunKey, shardOf } from "../domain/ids.ts";
 import { withFreshRequester } from "../domain/rule-facts.ts";
-import { findApproval, OPENING, type Run } from "../domain/run.ts";
+import { findApproval, type Run } from "../domain/run.ts";
+import { OPENING } from "../domain/slot.ts";
 import {
   checkBeforeSending,
   decisionFingerprint,

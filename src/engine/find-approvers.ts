@@ -5,7 +5,7 @@ import { countKeyOf, ruleOf, rulesInDoubt } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
 import type { Approval } from "../domain/approval.ts";
 import { refusalToDecide } from "../domain/authorization.ts";
-import { MAX_CALLED } from "../domain/call.ts";
+import { MAX_CALLED } from "../domain/gathered-call.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { Called } from "../domain/follow-up.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";

@@ -4,7 +4,7 @@
 import pRetry from "p-retry";
 import type { AuditEntry } from "../audit/entry.ts";
 import { type Freeze, type FreezeEntry, freezesAfter, unknownFreeze } from "../domain/freeze.ts";
-import type { AuditLog, Finding } from "../ports/store.ts";
+import type { AuditLog, Finding } from "../ports/audit-store.ts";
 import { type ProvenReads, readAfter, type ReadRow } from "./proven-entries.ts";
 
 export type Freezes = {

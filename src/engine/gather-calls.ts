@@ -1,25 +1,23 @@
 // Gathers the calls of a channel that are due at about the same time, so that people get one reminder for several waiting requests. A
 // reminder that is due soon is sent together with one that is due now. One process holds all runs of a channel, so one process gathers.
 
+import { type CallIn, fateOf, isReminder, saysNow } from "../domain/call.ts";
 import {
-  type CallIn,
   combineCalled,
   carry,
   unsettledCalls,
   endGathered,
-  fateOf,
   GATHER_MS,
   hasJoined,
-  isReminder,
   joinable,
   joinCalls,
-  saysNow,
   settleJoined,
-} from "../domain/call.ts";
+} from "../domain/gathered-call.ts";
 import { canJoinReminderFrom, remindEarly } from "../domain/follow-up-due.ts";
 import type { Called, Gathered, GatheredCall } from "../domain/follow-up.ts";
 import type { ChannelId, RunKey } from "../domain/ids.ts";
-import { cardOf, OPENING, type Run } from "../domain/run.ts";
+import { cardOf, type Run } from "../domain/run.ts";
+import { OPENING } from "../domain/slot.ts";
 import { approvalMarks } from "../domain/text/card-layout.ts";
 import { headline } from "../domain/text/headline.ts";
 import type { EventLog } from "../ports.ts";

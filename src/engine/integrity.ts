@@ -10,7 +10,7 @@ import type { Context } from "../domain/context.ts";
 import type { PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Counters, EventLog } from "../ports.ts";
-import type { AuditLog, Finding, TamperChecks } from "../ports/store.ts";
+import type { AuditLog, Finding, TamperChecks } from "../ports/audit-store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import { type ProvenReads, readAfter } from "./proven-entries.ts";

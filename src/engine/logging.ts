@@ -6,6 +6,7 @@ import type { Context } from "../domain/context.ts";
 import { type Effect, effectKey, nextTryOf, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
+import { approvalOfCard } from "../domain/slot.ts";
 import { type Counters, type EventLog, PortError } from "../ports.ts";
 import type { Clock } from "./clock.ts";
 
@@ -115,6 +116,5 @@ function decisionOf(run: Run, effect: Effect) {
 
 function approvalOf(effect: Effect): string | null {
   if ("approval" in effect) return effect.approval;
-  if (!("slot" in effect)) return null;
-  return /^card (.+)$/s.exec(effect.slot)?.[1] ?? null;
+  return "slot" in effect ? approvalOfCard(effect.slot) : null;
 }

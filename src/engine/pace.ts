@@ -1,11 +1,12 @@
 // Says how urgent an effect is. Slack accepts about one message a second per channel and fifty updates a minute, so urgent effects go first.
 
-import { channelOf } from "../domain/call.ts";
+import { channelOf } from "../domain/gathered-call.ts";
 import type { Effect } from "../domain/effect.ts";
 import { ChannelId, parsed } from "../domain/ids.ts";
 import { listingPageOf } from "../domain/listing.ts";
-import { isPassing, mayShowButtons, STOPPED } from "../domain/render-key.ts";
-import { cardSlot, isStoppable, isStopped, OPENING, type Run, type Slot, UNREADABLE } from "../domain/run.ts";
+import { isPassing, mayShowButtons } from "../domain/render-key.ts";
+import { STOPPED, cardSlot, OPENING, type Slot, UNREADABLE } from "../domain/slot.ts";
+import { isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { isStormSlot } from "../domain/storm.ts";
 import type { PacedEffect } from "../ports.ts";
 

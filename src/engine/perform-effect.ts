@@ -7,7 +7,8 @@ import { countApprovers, findPeople } from "./find-approvers.ts";
 import { groupsOfRequester, SHOWN_AGE_MS } from "./fresh-facts.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { renderKey } from "../domain/render-key.ts";
-import { findApproval, OPENING, type Run, runId, type Slot } from "../domain/run.ts";
+import { findApproval, type Run, runId } from "../domain/run.ts";
+import { OPENING, type Slot } from "../domain/slot.ts";
 import { type AgentService, type Chat, type People, PortError } from "../ports.ts";
 import { lookUpPrecedents, type PrecedentDeps } from "./precedents.ts";
 

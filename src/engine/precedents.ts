@@ -18,7 +18,7 @@ import { askedText } from "../domain/same-request.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
 import { type People, PortError } from "../ports.ts";
-import type { AuditLog } from "../ports/store.ts";
+import type { AuditLog } from "../ports/audit-store.ts";
 import { SHOWN_AGE_MS } from "./fresh-facts.ts";
 
 export type PrecedentDeps = {

@@ -9,7 +9,7 @@ import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import { type Run, runId } from "../domain/run.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
-import type { AuditLog, Finding } from "../ports/store.ts";
+import type { AuditLog, Finding } from "../ports/audit-store.ts";
 
 type AuditLookup = Pick<AuditLog, "provenEntry" | "settledAfter">;
 

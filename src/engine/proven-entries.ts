@@ -3,7 +3,8 @@
 
 import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 import { PortError } from "../ports.ts";
-import { type AuditEvidence, type AuditLog, type Finding, ROW_UNREADABLE } from "../ports/store.ts";
+import { ROW_UNREADABLE } from "../ports/store.ts";
+import type { AuditEvidence, AuditLog, Finding } from "../ports/audit-store.ts";
 
 export type ProvenReads = Pick<AuditLog, "numbersAfter" | "provenEntry"> & Pick<AuditEvidence, "auditProof">;
 

@@ -3,7 +3,8 @@
 import type { ChannelId, RunKey } from "../domain/ids.ts";
 import { CALM_AT, MAX_CARDS } from "../domain/listing.ts";
 import { isStorming, waitingForCards } from "../domain/storm.ts";
-import { OPENING, type Run, type Storm } from "../domain/run.ts";
+import type { Run, Storm } from "../domain/run.ts";
+import { OPENING } from "../domain/slot.ts";
 import type { EventLog } from "../ports.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";

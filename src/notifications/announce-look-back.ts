@@ -15,7 +15,7 @@ import type {
   NotificationFacts,
   NotificationSender,
 } from "../ports/notification.ts";
-import type { AuditEvidence, AuditLog } from "../ports/store.ts";
+import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
 
 type Deps = {
   readonly store: AuditLog & AuditEvidence;

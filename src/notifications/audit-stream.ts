@@ -8,7 +8,8 @@ import { type BackgroundLoop, createBackgroundLoop } from "../engine/background-
 import { type Clock, endedWithin } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import { type AuditSink, type Counters, type EventLog, PortError } from "../ports.ts";
-import type { AuditEvidence, AuditLog, DocumentStore } from "../ports/store.ts";
+import type { DocumentStore } from "../ports/store.ts";
+import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
 
 type StreamDeps = {
   readonly store: AuditLog & AuditEvidence & DocumentStore;

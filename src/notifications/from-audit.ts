@@ -10,7 +10,8 @@ import { actionIn } from "../domain/listed-item.ts";
 import { markDisputeClosed, markDisputed } from "../domain/approval-transitions.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
-import { cardSlot, type Run } from "../domain/run.ts";
+import type { Run } from "../domain/run.ts";
+import { cardSlot } from "../domain/slot.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Integrity } from "../engine/integrity.ts";
 import { readProven } from "../engine/proven-entries.ts";
@@ -22,7 +23,8 @@ import type {
   NotificationFacts,
   NotificationStore,
 } from "../ports/notification.ts";
-import type { AuditEvidence, AuditLog, DocumentStore, RunStore } from "../ports/store.ts";
+import type { DocumentStore, RunStore } from "../ports/store.ts";
+import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
 
 import { reachOf } from "./reach.ts";
 import { createWeekEnds, lookBackIn } from "./announce-look-back.ts";

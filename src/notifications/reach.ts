@@ -3,7 +3,7 @@
 import type { KeptEntry } from "../audit/entry.ts";
 import type { Reach } from "../ports/notification.ts";
 import { PortError } from "../ports.ts";
-import type { AuditLog } from "../ports/store.ts";
+import type { AuditLog } from "../ports/audit-store.ts";
 
 /** Resolves to "maybe" if the audit cannot be read. Rejects if the store may answer later. */
 export async function reachOf(

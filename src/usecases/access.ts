@@ -13,7 +13,8 @@ import type { Integrity } from "../engine/integrity.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import { type AgentService, type Counters, type People, PortError } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
-import type { AuditEvidence, AuditLog, RunStore } from "../ports/store.ts";
+import type { RunStore } from "../ports/store.ts";
+import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
 import { type AttemptDetails, createNoteRefusal } from "./refusals.ts";
 
 /** The maximum age of a look-up for starting, watching and reading (ms). Deciding needs a fresher look-up. */

@@ -15,7 +15,8 @@ import {
 import type { Question } from "../domain/follow-up.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { OPENING, type Run } from "../domain/run.ts";
+import type { Run } from "../domain/run.ts";
+import { OPENING } from "../domain/slot.ts";
 import {
   type Act,
   type ActContext,

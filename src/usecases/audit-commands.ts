@@ -14,7 +14,7 @@ import { SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { Integrity, NotAcknowledged } from "../engine/integrity.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type { AuditReaders, NotificationSender } from "../ports/notification.ts";
-import type { AuditEvidence, AuditLog } from "../ports/store.ts";
+import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
 import { type Asker, isAdmin, isAmongAny, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 
 /** Resolves to the number of entries in the file. */

@@ -16,7 +16,7 @@ import {
   type Reach,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
-import type { AuditLog } from "../ports/store.ts";
+import type { AuditLog } from "../ports/audit-store.ts";
 import { type Asker, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { createNoteRefusal } from "./refusals.ts";
 

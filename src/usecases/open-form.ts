@@ -10,7 +10,8 @@ import { applyPolicy, judgingRules, ruleRefOf } from "../domain/applied-rule.ts"
 import { applyBrake } from "../domain/brake.ts";
 import { contextBehind } from "../domain/run-context.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
-import { cardSlot, findApproval, listingSlot, type Run, type Slot } from "../domain/run.ts";
+import { findApproval, type Run } from "../domain/run.ts";
+import { cardSlot, listingSlot, type Slot } from "../domain/slot.ts";
 import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
 import { lookUp, lookUpAll, lookUpRequester } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";

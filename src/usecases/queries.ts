@@ -22,7 +22,8 @@ import { entriesOf } from "../notifications/announce-look-back.ts";
 import type { AgentService, Gateway, HealthReport } from "../ports.ts";
 import type { AuditReaders } from "../ports/notification.ts";
 import type { Health, PartHealth, PolicyReading, RunFigures } from "../ports/monitoring.ts";
-import type { AuditEvidence, RunStore, Store } from "../ports/store.ts";
+import type { RunStore, Store } from "../ports/store.ts";
+import type { AuditEvidence } from "../ports/audit-store.ts";
 import { type Asker, channelsOf, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { type QueueDeps, readQueue, type WholeQueue } from "./read-queue.ts";
 

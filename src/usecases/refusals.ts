@@ -10,7 +10,8 @@ import { err, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
 import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
 import type { AgentService, Counters, People } from "../ports.ts";
-import type { AuditLog, FormStore, RunStore } from "../ports/store.ts";
+import type { FormStore, RunStore } from "../ports/store.ts";
+import type { AuditLog } from "../ports/audit-store.ts";
 import type { Clock, CountedTime } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 

@@ -2,7 +2,8 @@
 // people to a request. The press is trusted only for who pressed, and where: it must be on a message of ours. What the person may see and
 // decide is looked up when their queue is read.
 
-import { callSlot, callsOf, channelOf, gatheredSlots } from "../domain/call.ts";
+import { callSlot, callsOf } from "../domain/call.ts";
+import { channelOf, gatheredSlots } from "../domain/gathered-call.ts";
 import type { ChannelId, MessageTs, RunKey, TeamId, UserId } from "../domain/ids.ts";
 import type { PostedMessage } from "../domain/posted-message.ts";
 import { ok, type Result } from "../domain/result.ts";

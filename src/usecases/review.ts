@@ -17,7 +17,8 @@ import {
 import { shownQuestion } from "../domain/question.ts";
 import { ok, type Result } from "../domain/result.ts";
 import { contextBehind } from "../domain/run-context.ts";
-import { findApproval, isBraked, requestSlot, type Run } from "../domain/run.ts";
+import { findApproval, isBraked, type Run } from "../domain/run.ts";
+import { requestSlot } from "../domain/slot.ts";
 import { needsFile, shownChars } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";

@@ -9,7 +9,7 @@ import { refusalToOpen } from "#src/domain/authorization.ts";
 import { isRecord, type Json } from "#src/domain/json.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { NO_PRECEDENTS } from "#src/domain/precedent.ts";
-import { requestSlot } from "#src/domain/run.ts";
+import { requestSlot } from "#src/domain/slot.ts";
 import { requestText } from "#src/domain/text/request-text.ts";
 import { isBlank } from "#src/domain/text/text.ts";
 import { createRejectionCounter } from "#src/open-ports.ts";

@@ -3,7 +3,7 @@
 import { expect } from "vitest";
 import { isRecord, type Json } from "#src/domain/json.ts";
 import { keepSecrets } from "#src/domain/text/own-secrets.ts";
-import { OUTCOME } from "#src/domain/run.ts";
+import { OUTCOME } from "#src/domain/slot.ts";
 import { foldForMatching, matchesPattern } from "#src/domain/policy/pattern.ts";
 import { channelText } from "#src/domain/text/text.ts";
 import { PortError } from "#src/ports.ts";

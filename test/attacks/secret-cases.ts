@@ -18,7 +18,7 @@ import {
 } from "#src/adapters/slack/clients.ts";
 import { explainFaults, readConfig } from "#src/config.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
-import { cardSlot, OPENING, OUTCOME } from "#src/domain/run.ts";
+import { cardSlot, OPENING, OUTCOME } from "#src/domain/slot.ts";
 import { createLog, slackLogger } from "#src/log.ts";
 import { failureOf } from "../adapters/slack/failing.ts";
 import { listening } from "../adapters/slack/listening.ts";

@@ -11,7 +11,8 @@ import {
   type TeamId,
   type UserId,
 } from "#src/domain/ids.ts";
-import { adoptedRun, cardSlot, OPENING, OUTCOME, OUTPUT, type Run, type Slot } from "#src/domain/run.ts";
+import { adoptedRun, type Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING, OUTCOME, OUTPUT, type Slot } from "#src/domain/slot.ts";
 import type { Chat } from "#src/ports.ts";
 import { anApproval, aNonce, aRunKey, withApprovals } from "../make/run.ts";
 import { failureOf } from "../adapters/slack/failing.ts";

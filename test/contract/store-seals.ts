@@ -1,8 +1,8 @@
-// Someone who can write to the database, but has no key, changes what decides. None of it is believed, and all of it
-// is reported.
+// Someone who can write to the database, but has no key, changes what decides. None of it is believed, and all of it is reported.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Finding, Store, StoredRun } from "#src/ports/store.ts";
+import type { Store, StoredRun } from "#src/ports/store.ts";
+import type { Finding } from "#src/ports/audit-store.ts";
 import {
   anApproval,
   anAuditEntry,

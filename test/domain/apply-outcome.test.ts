@@ -10,7 +10,8 @@ import {
   REFUSED_RETRY_MS,
   SWEEP_AFTER_MS,
 } from "#src/domain/posted-message.ts";
-import { cardSlot, OPENING, OUTCOME, OUTPUT, type Run } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING, OUTCOME, OUTPUT } from "#src/domain/slot.ts";
 import { applyMessageOutcome, type PostAct } from "#src/domain/message-transitions.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { observe } from "#src/domain/observe.ts";

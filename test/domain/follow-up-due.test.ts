@@ -2,15 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
-import {
-  answerCall,
-  callIn,
-  callSlot,
-  channelOf,
-  endGathered,
-  GATHER_MS,
-  gatheredSlots,
-} from "#src/domain/call.ts";
+import { answerCall, callIn, callSlot } from "#src/domain/call.ts";
+import { channelOf, endGathered, GATHER_MS, gatheredSlots } from "#src/domain/gathered-call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { escalatedMs, withEscalation } from "#src/domain/escalation.ts";
 import { type Claim, withFollowUp } from "#src/domain/follow-up.ts";
@@ -26,7 +19,8 @@ import { nextOpening } from "#src/domain/policy/hours.ts";
 import { BUILT_IN_RULE, keptRule, type Rule } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { findApproval, OPENING, type Run } from "#src/domain/run.ts";
+import { findApproval, type Run } from "#src/domain/run.ts";
+import { OPENING } from "#src/domain/slot.ts";
 import { aNonce, anApproval, aWatchedRun, NOON, withApprovals } from "../make/run.ts";
 
 const MIN = 60_000;

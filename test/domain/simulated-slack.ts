@@ -1,7 +1,8 @@
 // Slack as one run sees it: messages with their content, files, and private notices.
 
 import { MessageTs } from "#src/domain/ids.ts";
-import { cardSlot, type Run, type Slot } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { cardSlot, type Slot } from "#src/domain/slot.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 
 type Message = { readonly slot: Slot; readonly ts: MessageTs; text: string };

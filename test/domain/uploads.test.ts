@@ -9,7 +9,8 @@ import { observe } from "#src/domain/observe.ts";
 import { REFUSED_TRIES, REQUEST_FILE_TRIES, type Upload, uploadedFile } from "#src/domain/posted-message.ts";
 import { isFinished } from "#src/domain/reconcile.ts";
 import { outcomeRenderKey } from "#src/domain/render-key.ts";
-import { OPENING, OUTCOME, OUTPUT, requestSlot, type Run } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { OPENING, OUTCOME, OUTPUT, requestSlot } from "#src/domain/slot.ts";
 import { aSnapshot, contextAt, listedRun } from "../make/history.ts";
 import { aWatchedRun, NOON } from "../make/run.ts";
 

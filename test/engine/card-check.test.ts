@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import type { ChannelId, MessageTs } from "#src/domain/ids.ts";
-import { cardSlot, type Run } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { cardSlot } from "#src/domain/slot.ts";
 import { LOOK_EVERY_MS } from "#src/engine/card-check.ts";
 import { createBench, failure } from "../make/bot.ts";
 import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";

@@ -2,7 +2,7 @@
 // touched.
 
 import { describe, expect, test } from "vitest";
-import { cardSlot, OPENING } from "#src/domain/run.ts";
+import { cardSlot, OPENING } from "#src/domain/slot.ts";
 import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
 import { BACKUP_MARK, EARLIER_MARK } from "#src/ports/store.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";

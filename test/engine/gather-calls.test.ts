@@ -3,11 +3,12 @@
 import { describe, expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { createGatherCalls } from "#src/engine/gather-calls.ts";
-import { callSlot, callsOf, gatheredSlots, joinCalls } from "#src/domain/call.ts";
+import { callSlot, callsOf } from "#src/domain/call.ts";
+import { gatheredSlots, joinCalls } from "#src/domain/gathered-call.ts";
 import type { RunId, RunKey } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { listingSlot } from "#src/domain/run.ts";
+import { listingSlot } from "#src/domain/slot.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";

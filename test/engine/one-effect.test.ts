@@ -3,7 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApprovalId, MessageTs, RunId, shardOf } from "#src/domain/ids.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
-import { cardSlot, OPENING, replaceApproval, type Run } from "#src/domain/run.ts";
+import { replaceApproval, type Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING } from "#src/domain/slot.ts";
 import { AFTER_FAILURE_MS } from "#src/engine/effect-executor.ts";
 import { failure } from "../make/bot.ts";
 import { createEffectStage } from "../make/effect-stage.ts";

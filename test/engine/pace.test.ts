@@ -3,8 +3,9 @@
 import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
 import { ChannelId, MessageTs } from "#src/domain/ids.ts";
-import { cardRenderKey, STOPPED } from "#src/domain/render-key.ts";
-import { cardSlot, OPENING, type Run } from "#src/domain/run.ts";
+import { cardRenderKey } from "#src/domain/render-key.ts";
+import { STOPPED, cardSlot, OPENING } from "#src/domain/slot.ts";
+import type { Run } from "#src/domain/run.ts";
 import { paceOf } from "#src/engine/pace.ts";
 import { APPROVER, anApproval, aWatchedRun, TEAM, withApprovals } from "../make/run.ts";
 

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { MessageTs } from "#src/domain/ids.ts";
-import { cardSlot, OPENING, type Run, type Slot } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { cardSlot, OPENING, type Slot } from "#src/domain/slot.ts";
 import { createPerform } from "#src/engine/perform-effect.ts";
 import type { AgentService, Chat, People } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";

@@ -2,7 +2,8 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { REFUSED_TRIES } from "#src/domain/posted-message.ts";
-import { OPENING, type Run } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { OPENING } from "#src/domain/slot.ts";
 import { createRunEngine } from "#src/engine/run-engine.ts";
 import { SHARDS } from "#src/domain/ids.ts";
 import { openStore } from "#src/adapters/store/open.ts";

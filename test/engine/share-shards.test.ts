@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { MessageTs, shardOf } from "#src/domain/ids.ts";
-import { cardSlot } from "#src/domain/run.ts";
+import { cardSlot } from "#src/domain/slot.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";

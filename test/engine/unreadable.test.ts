@@ -2,7 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApprovalId, type RunId, SHARDS } from "#src/domain/ids.ts";
-import { findApproval, UNREADABLE } from "#src/domain/run.ts";
+import { findApproval } from "#src/domain/run.ts";
+import { UNREADABLE } from "#src/domain/slot.ts";
 import type { UnreadableItem } from "#src/domain/snapshot.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, aRunId, CHANNEL, NOON, REQUESTER, TEAM } from "../make/run.ts";

@@ -6,7 +6,7 @@ import { type Bot, createBot } from "#src/bot.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import { createFreezes } from "#src/engine/freezes.ts";
 import type { Person } from "#src/domain/authorization.ts";
-import { channelOf } from "#src/domain/call.ts";
+import { channelOf } from "#src/domain/gathered-call.ts";
 import {
   type ApprovalId,
   type ChannelId,
@@ -19,7 +19,8 @@ import {
 } from "#src/domain/ids.ts";
 import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
 import type { NoticeContent } from "#src/domain/notice.ts";
-import { cardSlot, findApproval, type Run, type Slot } from "#src/domain/run.ts";
+import { findApproval, type Run } from "#src/domain/run.ts";
+import { cardSlot, type Slot } from "#src/domain/slot.ts";
 import type { UnreadableItem } from "#src/domain/snapshot.ts";
 import {
   type AgentService,

@@ -2,7 +2,7 @@
 
 import { ChannelId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Orphan, OwnMessage } from "#src/domain/orphan.ts";
-import type { Slot } from "#src/domain/run.ts";
+import type { Slot } from "#src/domain/slot.ts";
 import type { OwnMessages } from "#src/ports.ts";
 import { CHANNEL } from "./run.ts";
 

@@ -2,7 +2,7 @@
 
 import type { ApprovalId, RunKey } from "#src/domain/ids.ts";
 import type { Json } from "#src/domain/json.ts";
-import { OPENING } from "#src/domain/run.ts";
+import { OPENING } from "#src/domain/slot.ts";
 import type { Chance } from "../make/chance.ts";
 import { REQUESTER, TEAM } from "../make/run.ts";
 import { ADMIN, APPROVALS, APPROVERS, CHANNELS, EVERYONE, LEAD } from "./cast.ts";

@@ -3,7 +3,8 @@
 import type { Bot } from "#src/bot.ts";
 import type { Nonce } from "#src/domain/ids.ts";
 import type { Policy, Rule } from "#src/domain/policy/policy.ts";
-import type { Run, Slot } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import type { Slot } from "#src/domain/slot.ts";
 import type { Snapshot } from "#src/domain/snapshot.ts";
 import type { Clock } from "#src/engine/clock.ts";
 import type { Fortune } from "./fortune.ts";

@@ -1,8 +1,9 @@
 // Slack as one process reaches it.
 
-import { channelOf } from "#src/domain/call.ts";
+import { channelOf } from "#src/domain/gathered-call.ts";
 import { type ChannelId, type MessageTs, type UserId } from "#src/domain/ids.ts";
-import type { Run, Slot } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import type { Slot } from "#src/domain/slot.ts";
 import type { Chat, OwnMessages, People } from "#src/ports.ts";
 import type { NotificationSender } from "#src/ports/notification.ts";
 import { callOut, type Fate } from "./call-out.ts";

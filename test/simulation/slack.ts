@@ -5,7 +5,8 @@ import { CARD_APPROVE, CARD_DENY, CARD_UNDO } from "#src/adapters/slack/names.ts
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { type ChannelId, MessageTs, type RunKey, type UserId } from "#src/domain/ids.ts";
-import { cardSlot, type Run, type Slot } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { cardSlot, type Slot } from "#src/domain/slot.ts";
 
 export type Message = {
   readonly channel: ChannelId;

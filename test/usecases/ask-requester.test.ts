@@ -6,7 +6,7 @@ import { endsAt } from "#src/domain/applied-rule.ts";
 import { MessageTs, type Nonce, UserId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { MAX_QUESTIONS, questionSlot, questionsOf } from "#src/domain/question.ts";
-import { OPENING } from "#src/domain/run.ts";
+import { OPENING } from "#src/domain/slot.ts";
 import type { ThreadMessage } from "#src/usecases/ask-requester.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { type Bench, createBench } from "../make/bot.ts";

@@ -10,7 +10,7 @@ import type { RunId } from "#src/domain/ids.ts";
 import { UserId } from "#src/domain/ids.ts";
 import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { cardSlot, OPENING } from "#src/domain/run.ts";
+import { cardSlot, OPENING } from "#src/domain/slot.ts";
 import type { Reach } from "#src/ports/notification.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";

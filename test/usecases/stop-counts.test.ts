@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import { deniedByStop, notStopped } from "#src/domain/stop-report.ts";
-import { renderKey, STOPPED } from "#src/domain/render-key.ts";
+import { renderKey } from "#src/domain/render-key.ts";
+import { STOPPED } from "#src/domain/slot.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { type Bench, clickOn, createBench } from "../make/bot.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";

@@ -2,8 +2,7 @@
 
 import { expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import { MISSING } from "#src/domain/render-key.ts";
-import { OPENING, type Slot } from "#src/domain/run.ts";
+import { MISSING, OPENING, type Slot } from "#src/domain/slot.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { APPROVER, aRunId, CHANNEL, TEAM } from "../make/run.ts";
 

@@ -9,7 +9,7 @@ import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import { type EventLog, PortError } from "../../ports.ts";
 import type { PolicyReading } from "../../ports/monitoring.ts";
-import type { AuditLog } from "../../ports/store.ts";
+import type { AuditLog } from "../../ports/audit-store.ts";
 import { findDoubts } from "./find-doubts.ts";
 import { findEvasions } from "./find-evasions.ts";
 import type { Finding } from "./read-policy.ts";

@@ -1,8 +1,10 @@
 // The `Chat` port over Slack's Web API: draws, posts, updates and finds the messages of runs.
 
-import { callIn, channelOf, gatheredIn, isAnnouncement, isGatheredSlot } from "../../domain/call.ts";
+import { callIn, isAnnouncement } from "../../domain/call.ts";
+import { channelOf, gatheredIn, isGatheredSlot } from "../../domain/gathered-call.ts";
 import type { ChannelId, MessageTs } from "../../domain/ids.ts";
-import { OPENING, type Run, type Slot, UNREADABLE } from "../../domain/run.ts";
+import type { Run } from "../../domain/run.ts";
+import { OPENING, type Slot, UNREADABLE, approvalOfCard, isListingSlot } from "../../domain/slot.ts";
 import { isStormSlot, stormSince } from "../../domain/storm.ts";
 import { type Chat, PortError } from "../../ports.ts";
 import { slackHistory } from "./answers.ts";
@@ -100,7 +102,7 @@ async function post(deps: Deps, run: Run, slot: Slot, mark: Mark): Promise<Messa
   const thread = inChannel(slot) || opening?.type !== "up" ? {} : { thread_ts: opening.ts };
   // A card is a reply that Slack also shows in the channel: one message in both places, so one set of buttons.
   const broadcast =
-    slot.startsWith("card ") || slot.startsWith("digest ") || slot === UNREADABLE
+    approvalOfCard(slot) !== null || isListingSlot(slot) || slot === UNREADABLE
       ? { reply_broadcast: true }
       : {};
   return postMarked(deps.call, mark, {

@@ -2,7 +2,8 @@
 // once and answered privately.
 
 import { parsed, RunId } from "../../domain/ids.ts";
-import { OPENING, type Run } from "../../domain/run.ts";
+import type { Run } from "../../domain/run.ts";
+import { OPENING } from "../../domain/slot.ts";
 import { PortError } from "../../ports.ts";
 import { ROW_UNREADABLE } from "../../ports/store.ts";
 import type { Asker } from "../../usecases/access.ts";

@@ -13,7 +13,8 @@ import {
   slices,
 } from "../../domain/request-file.ts";
 import { contextBehind } from "../../domain/run-context.ts";
-import { OPENING, OUTPUT, requestSlot, type Run, runId, type Slot } from "../../domain/run.ts";
+import { type Run, runId } from "../../domain/run.ts";
+import { OPENING, OUTPUT, requestSlot, type Slot } from "../../domain/slot.ts";
 import { createKeyedLock } from "../../engine/keyed-lock.ts";
 import { PortError } from "../../ports.ts";
 import { uploadTarget } from "./answers.ts";

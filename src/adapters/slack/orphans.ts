@@ -3,7 +3,8 @@
 
 import { ChannelId, MessageTs, parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { OrphanKind, OwnMessage } from "../../domain/orphan.ts";
-import type { Run, Slot } from "../../domain/run.ts";
+import type { Run } from "../../domain/run.ts";
+import type { Slot } from "../../domain/slot.ts";
 import { type OwnMessages, PortError } from "../../ports.ts";
 import { type SlackHistory, slackChannels, slackHistory } from "./answers.ts";
 import type { CardStateName } from "./blocks/card-state.ts";

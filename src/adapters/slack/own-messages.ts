@@ -10,7 +10,8 @@ import {
   type RunKey,
   type UserId,
 } from "../../domain/ids.ts";
-import { OPENING, type Run, runId, type Slot } from "../../domain/run.ts";
+import { type Run, runId } from "../../domain/run.ts";
+import { OPENING, type Slot } from "../../domain/slot.ts";
 import { shortened } from "../../domain/text/excerpt.ts";
 import { type PacedEffect, PortError } from "../../ports.ts";
 import { postedTs, type SlackHistory, slackHistory } from "./answers.ts";

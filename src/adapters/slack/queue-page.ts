@@ -2,7 +2,7 @@
 
 import type { UserId } from "../../domain/ids.ts";
 import { filtered, needsOwnForm, type QueueItem, reviewGroups } from "../../domain/queue.ts";
-import { cardSlot, UNREADABLE } from "../../domain/run.ts";
+import { cardSlot, UNREADABLE } from "../../domain/slot.ts";
 import type { WholeQueue } from "../../usecases/read-queue.ts";
 import type { GroupRow, QueuePage, QueueRow } from "./blocks/queue-list.ts";
 import { cutIntoPages, fitted } from "./blocks/queue-room.ts";

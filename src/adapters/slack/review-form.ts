@@ -2,7 +2,7 @@
 
 import type { Refusal } from "../../domain/authorization.ts";
 import { Nonce, parsed } from "../../domain/ids.ts";
-import { cardSlot } from "../../domain/run.ts";
+import { cardSlot } from "../../domain/slot.ts";
 import { PortError } from "../../ports.ts";
 import type { OpenedReview } from "../../usecases/review.ts";
 import type { Choice, Reviewed } from "../../usecases/submit-review.ts";

@@ -5,7 +5,7 @@ import type { KeptEntry } from "../../audit/entry.ts";
 import type { AuditMark, ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
 import { parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
-import type { Finding } from "../../ports/store.ts";
+import type { Finding } from "../../ports/audit-store.ts";
 import { chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
 import { auditBase } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";

@@ -14,7 +14,7 @@ import {
   rowFault,
   verifyAudit,
 } from "../../domain/audit/verify-chain.ts";
-import type { Finding, Proven } from "../../ports/store.ts";
+import type { Finding, Proven } from "../../ports/audit-store.ts";
 import { chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import { auditBase, linkOf } from "./archive-bounds.ts";
 import { type AuditKey, auditSignatures, digestOf, keyIdOf } from "./audit-key.ts";

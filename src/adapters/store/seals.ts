@@ -2,7 +2,7 @@
 // not prove that a row is the newest version; the audit does. This file also reports and collects rows whose seal does not match.
 
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Finding } from "../../ports/store.ts";
+import type { Finding } from "../../ports/audit-store.ts";
 import type { AuditKey } from "./audit-key.ts";
 import type { Database, RunRow, Tables } from "./database.ts";
 

@@ -4,7 +4,7 @@
 import type { AuditEntry } from "../../audit/entry.ts";
 import { type AuditMark, type ChainedEntry, createKeyOrder } from "../../domain/audit/hash-chain.ts";
 import { type AuditFault, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
-import type { AuditLog, Finding, SettledAfter, SettledEntry } from "../../ports/store.ts";
+import type { AuditLog, Finding, SettledAfter, SettledEntry } from "../../ports/audit-store.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import { announcedKeys, findingAt, slices } from "./check-audit.ts";
 import { type Database, read } from "./database.ts";

@@ -11,8 +11,8 @@ import { type Call, createClients, createReplacer, createResponder } from "#src/
 import { createFiles } from "#src/adapters/slack/files.ts";
 import { createRateLimiter } from "#src/adapters/slack/rate-limiter.ts";
 import { ApprovalId, ChannelId, MessageTs, RunId, UserId } from "#src/domain/ids.ts";
-import { STOPPED } from "#src/domain/render-key.ts";
-import { cardSlot, OPENING, type Run } from "#src/domain/run.ts";
+import { STOPPED, cardSlot, OPENING } from "#src/domain/slot.ts";
+import type { Run } from "#src/domain/run.ts";
 import type { Clock } from "#src/engine/clock.ts";
 import { PortError } from "#src/ports.ts";
 import { chatContract, type ChatUnderTest, type Shown } from "../../contract/chat.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RunId } from "#src/domain/ids.ts";
-import { OPENING, OUTPUT, requestSlot, type Run } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { OPENING, OUTPUT, requestSlot } from "#src/domain/slot.ts";
 import { PortError } from "#src/ports.ts";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
 import { createFiles } from "#src/adapters/slack/files.ts";

@@ -3,7 +3,8 @@ import { findMessages, hasFile } from "#src/adapters/slack/chat.ts";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
 import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
 import { UserId } from "#src/domain/ids.ts";
-import { OPENING, type Run } from "#src/domain/run.ts";
+import type { Run } from "#src/domain/run.ts";
+import { OPENING } from "#src/domain/slot.ts";
 import { aWatchedRun, CHANNEL, NOON } from "../../make/run.ts";
 import { failureOf } from "./failing.ts";
 

@@ -12,7 +12,7 @@ import { createKeepRuns } from "#src/adapters/store/runs.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { createFindings, sealsOf } from "#src/adapters/store/seals.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
-import type { Finding } from "#src/ports/store.ts";
+import type { Finding } from "#src/ports/audit-store.ts";
 import { aRun, NOON } from "../../make/run.ts";
 
 const LONG = "a long output ".repeat(5_000);

@@ -4,7 +4,8 @@
 import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf, outcomeAtDeadline } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
-import { type CallIn, type Fate, fateOf, isCurrent, saysNow, shownCalls } from "../../../domain/call.ts";
+import { type CallIn, type Fate, fateOf, isCurrent, saysNow } from "../../../domain/call.ts";
+import { shownCalls } from "../../../domain/gathered-call.ts";
 import type { Call, Called, Gathered, GatheredCall } from "../../../domain/follow-up.ts";
 import type { Run } from "../../../domain/run.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";

@@ -10,7 +10,8 @@ import {
 } from "../../../domain/approval.ts";
 import { type WaitingReason, waitingReason } from "../../../domain/decision-gate.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
-import { isBraked, requestSlot, type Run } from "../../../domain/run.ts";
+import { isBraked, type Run } from "../../../domain/run.ts";
+import { requestSlot } from "../../../domain/slot.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CLOSED_TITLES, closedWords, deliveryWords } from "./delivery-words.ts";

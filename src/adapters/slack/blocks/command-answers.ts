@@ -3,7 +3,8 @@
 import type { Block, RichTextSection } from "@slack/types";
 import { isUndecided } from "../../../domain/approval.ts";
 import { isUndelivered, type Undelivered } from "../../../domain/decision-delivery.ts";
-import { OPENING, type Run, runId, unreadableNow } from "../../../domain/run.ts";
+import { type Run, runId, unreadableNow } from "../../../domain/run.ts";
+import { OPENING } from "../../../domain/slot.ts";
 import type { SavedTask } from "../../../domain/policy/saved-task.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { RUNS_NEWEST, RUNS_NEXT, SUBCOMMANDS } from "../names.ts";

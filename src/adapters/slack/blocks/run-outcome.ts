@@ -5,14 +5,8 @@ import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
 import { isRecord, type Json } from "../../../domain/json.ts";
 import { fileState } from "../../../domain/render-key.ts";
-import {
-  canRunAgain,
-  type Creation,
-  type Ended,
-  isOutputForgotten,
-  OUTPUT,
-  type Run,
-} from "../../../domain/run.ts";
+import { canRunAgain, type Creation, type Ended, isOutputForgotten, type Run } from "../../../domain/run.ts";
+import { OUTPUT } from "../../../domain/slot.ts";
 import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { writtenValue } from "../../../domain/text/request-text.ts";
 import { masked } from "../../../domain/text/secrets.ts";

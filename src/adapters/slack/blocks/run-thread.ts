@@ -5,24 +5,14 @@ import type { Block, RichTextElement } from "@slack/types";
 import { isFollowUpSlot } from "../../../domain/handling.ts";
 import { namedByStop, notStopped } from "../../../domain/stop-report.ts";
 import type { MessageTs } from "../../../domain/ids.ts";
-import { BACK, DOWN, isDisputed, MISSING, STOPPED } from "../../../domain/render-key.ts";
-import {
-  cardOf,
-  cardSlot,
-  hasGivenUpId,
-  isWatched,
-  OPENING,
-  OUTCOME,
-  type Run,
-  runId,
-  type Slot,
-  UNREADABLE,
-  unreadableNow,
-} from "../../../domain/run.ts";
+import { BACK, DOWN, isDisputed } from "../../../domain/render-key.ts";
+import { MISSING, STOPPED, cardSlot, OPENING, OUTCOME, type Slot, UNREADABLE } from "../../../domain/slot.ts";
+import { cardOf, hasGivenUpId, isWatched, type Run, runId, unreadableNow } from "../../../domain/run.ts";
 import type { Unreadable, UnreadableItem } from "../../../domain/snapshot.ts";
 import { listingPageOf } from "../../../domain/listing.ts";
 import { isStormSlot } from "../../../domain/storm.ts";
-import { callIn, gatheredIn, isAnnouncement, isGatheredSlot, shownCalls } from "../../../domain/call.ts";
+import { callIn, isAnnouncement } from "../../../domain/call.ts";
+import { gatheredIn, isGatheredSlot, shownCalls } from "../../../domain/gathered-call.ts";
 import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { approvalCard } from "./approval-card.ts";
 import { callMessage, severalMessage } from "./call-messages.ts";

@@ -3,7 +3,8 @@
 import type { Block, RichTextElement } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval, ClosedCause } from "../../../domain/approval.ts";
-import { isStopped, type Run, type Slot } from "../../../domain/run.ts";
+import { isStopped, type Run } from "../../../domain/run.ts";
+import type { Slot } from "../../../domain/slot.ts";
 import { closedOf, decidedOf, linesOf, movedToCards } from "../../../domain/listing.ts";
 import { activeStorm } from "../../../domain/storm.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";

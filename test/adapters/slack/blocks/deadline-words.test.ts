@@ -15,7 +15,7 @@ import { type Call, withFollowUp } from "#src/domain/follow-up.ts";
 import { ApprovalId, type UserId } from "#src/domain/ids.ts";
 import { keptRule } from "#src/domain/policy/policy.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { cardSlot, listingSlot } from "#src/domain/run.ts";
+import { cardSlot, listingSlot } from "#src/domain/slot.ts";
 import { applyListing } from "#src/domain/listing.ts";
 import { contextAt } from "../../../make/history.ts";
 import { aRule } from "../../../make/policy.ts";

@@ -6,18 +6,8 @@ import { type Json, parseJson } from "#src/domain/json.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
 import type { PostedMessage, Upload } from "#src/domain/posted-message.ts";
 import type { NoticeContent } from "#src/domain/notice.ts";
-import {
-  cardSlot,
-  type Creation,
-  OPENING,
-  OUTCOME,
-  OUTPUT,
-  requestSlot,
-  type Run,
-  UNREADABLE,
-  type Watch,
-} from "#src/domain/run.ts";
-import { MISSING } from "#src/domain/render-key.ts";
+import type { Creation, Run, Watch } from "#src/domain/run.ts";
+import { cardSlot, OPENING, OUTCOME, OUTPUT, requestSlot, UNREADABLE, MISSING } from "#src/domain/slot.ts";
 import { requestChars } from "#src/domain/text/request-text.ts";
 import {
   anApproval,

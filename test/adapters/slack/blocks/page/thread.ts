@@ -9,19 +9,18 @@ import { ApprovalId, MessageTs, RunId, UNKNOWN_PERSON } from "#src/domain/ids.ts
 import type { Json } from "#src/domain/json.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
-import { BACK, DOWN, MISSING, STOPPED } from "#src/domain/render-key.ts";
+import { BACK, DOWN } from "#src/domain/render-key.ts";
 import {
+  MISSING,
+  STOPPED,
   cardSlot,
-  type Creation,
   listingSlot,
   OPENING,
   OUTCOME,
   OUTPUT,
-  type Run,
-  type Stop,
   UNREADABLE,
-  type Watch,
-} from "#src/domain/run.ts";
+} from "#src/domain/slot.ts";
+import type { Creation, Run, Stop, Watch } from "#src/domain/run.ts";
 import { allUnreadable, type Ending, type Unreadable } from "#src/domain/snapshot.ts";
 import { aNonce, aWatchedRun, NOON, withApprovals } from "../../../../make/run.ts";
 import { endedRun } from "../../observed.ts";
