@@ -14,7 +14,7 @@ import type { Slot } from "./domain/slot.ts";
 import type { Snapshot } from "./domain/snapshot.ts";
 
 /**
- * A call to the outside world failed. `applied` is "no" if the call surely had no effect, and "maybe" if its answer was lost. `retry` is
+ * A call to the outside world failed. `applied` is "no" if the call certainly had no effect, and "maybe" if its answer was lost. `retry` is
  * "never" if the same call would be refused again.
  */
 export class PortError extends Error {

@@ -1,6 +1,6 @@
 // Compares the audit with a copy that AUDIT_SINK has taken, and finds entries that are missing, changed or cut off on either side.
 
-import { type AuditMark, type ChainedEntry, signedText } from "../domain/audit/hash-chain.ts";
+import { type AuditPlace, type ChainedEntry, signedText } from "../domain/audit/hash-chain.ts";
 import { canonicalJson, isRecord, type Json } from "../domain/json.ts";
 import { type Mapping, mappingOf, ocsfEvent } from "./ocsf.ts";
 
@@ -35,7 +35,7 @@ export type CopyReader = {
   /** Takes one line of the copy. */
   add(line: string): void;
   /** Compares once all lines are added. `base`: the entry before the first row. Older lines are left out. */
-  compare(rows: AsyncIterable<ChainedEntry>, base: AuditMark): Promise<CopyComparison>;
+  compare(rows: AsyncIterable<ChainedEntry>, base: AuditPlace): Promise<CopyComparison>;
 };
 
 /** The part of a line that is kept, so that a copy of a million entries fits in memory: prefixes of digests, and whether it is signed. */

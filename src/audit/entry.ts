@@ -1,7 +1,7 @@
 // One entry of the audit: who did what to which approval, when, why, under which policy, and with what result.
 
 import type { Approval, Decision, Request, Verdict } from "../domain/approval.ts";
-import type { AuditMark, KeyChange } from "../domain/audit/hash-chain.ts";
+import type { AuditPlace, KeyChange } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, PersonId } from "../domain/ids.ts";
 import { canonicalJson, type Json } from "../domain/json.ts";
@@ -132,7 +132,7 @@ export type AuditEntry = {
   /** For "key-changed": the key that signs from here on. */
   readonly keys?: KeyChange;
   /** For "archived": the last entry in the file, and the SHA-256 of the file's lines. */
-  readonly archive?: AuditMark & { readonly file: string };
+  readonly archive?: AuditPlace & { readonly file: string };
   /** The new or acknowledged findings, as ids that cover the place and its content. */
   readonly findings?: readonly string[];
 };
@@ -155,7 +155,7 @@ export type Moments = {
 };
 
 /** An entry as it is stored in the chain. It has no `text`; `auditText` returns that. */
-export type KeptEntry = AuditMark & { readonly entry: Omit<AuditEntry, "text" | "contextText"> };
+export type KeptEntry = AuditPlace & { readonly entry: Omit<AuditEntry, "text" | "contextText"> };
 
 type Facts = Pick<AuditEntry, "at" | "what" | "outcome"> & Partial<AuditEntry>;
 

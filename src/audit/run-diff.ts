@@ -4,7 +4,7 @@
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
 import { hasDeniedMoreThan } from "../domain/stop-report.ts";
-import type { AuditMark } from "../domain/audit/hash-chain.ts";
+import type { AuditPlace } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect } from "../domain/effect.ts";
 import type { ApprovalId } from "../domain/ids.ts";
@@ -165,15 +165,15 @@ function tooFew(run: Run, previous: Approval, next: Approval, at: number): Audit
 const deliveryMoments = ({ state }: Approval): Moments =>
   state.type === "decided" && state.delivery.type === "sending" ? { sent: state.delivery.at } : {};
 
-/** Stores the place of its audit entry in each decision and in each ended approval. `marks`: the places of the entries. */
-export function withMarks(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
-  return withEnds(withEntries(run, entries, marks), entries, marks);
+/** Stores the place of its audit entry in each decision and in each ended approval. `places`: the places of the entries. */
+export function withPlaces(run: Run, entries: readonly AuditEntry[], places: readonly AuditPlace[]): Run {
+  return withEnds(withEntries(run, entries, places), entries, places);
 }
 
 /** Gives a newly stored decision the number of its entry. Only what that entry says may ever be sent. */
-function withEntries(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
+function withEntries(run: Run, entries: readonly AuditEntry[], places: readonly AuditPlace[]): Run {
   return entries.reduce((afterAudit, entry, index) => {
-    const mark = marks[index];
+    const mark = places[index];
     const isVote = entry.what === "decided" || entry.what === "voted";
     const approval = entry.approval === null ? null : findApproval(afterAudit, entry.approval);
     if (entry.what === "escalated" && mark !== undefined && approval !== null)
@@ -194,10 +194,10 @@ function isSame({ by, verdict, reason, digest }: Decision, entry: AuditEntry): b
   return isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
 }
 
-function withEnds(run: Run, entries: readonly AuditEntry[], marks: readonly AuditMark[]): Run {
-  const ends = new Map<ApprovalId, AuditMark>();
+function withEnds(run: Run, entries: readonly AuditEntry[], places: readonly AuditPlace[]): Run {
+  const ends = new Map<ApprovalId, AuditPlace>();
   for (const [index, { what, approval }] of entries.entries()) {
-    const mark = marks[index];
+    const mark = places[index];
     if (approval !== null && mark !== undefined && (what === "settled" || what === "closed"))
       ends.set(approval, { seq: mark.seq, link: mark.link });
   }

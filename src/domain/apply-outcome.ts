@@ -133,7 +133,7 @@ function applyPeopleOutcome(
   return answerCall(run, approval, call, { found, retryAt: monotonic + wait });
 }
 
-/** Delivers a notice at most once: it is sent again only if it was surely not delivered. */
+/** Delivers a notice at most once: it is sent again only if it was certainly not delivered. */
 function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, monotonic: number): Run {
   // Without a mark, no byte of it was sent.
   if (

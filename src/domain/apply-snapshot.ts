@@ -75,7 +75,7 @@ type VoidCause = Extract<DecisionNotice, { type: "decision-void" }>["cause"];
 
 const withoutNotice = (approval: Approval): SightingResult => ({ approval, says: null });
 
-/** The request is now unknown, so it cannot be decided. A decision that was surely not applied is withdrawn; any other stays. */
+/** The request is now unknown, so it cannot be decided. A decision that was certainly not applied is withdrawn; any other stays. */
 function applyUnreadable(approval: Approval, ctx: Context): SightingResult {
   const { id, state, votes } = approval;
   const says: DecisionNotice = { type: "decision-void", approval: id, cause: "unreadable" };
@@ -161,7 +161,7 @@ function applyToDecided(
   }
 }
 
-/** Voids a decision that was surely not applied, if the approval is gone or its request has changed. */
+/** Voids a decision that was certainly not applied, if the approval is gone or its request has changed. */
 function applyToUnapplied(
   approval: Approval,
   decision: Decision,

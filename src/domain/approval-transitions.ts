@@ -115,7 +115,7 @@ export function close(approval: Approval, cause: ClosedCause, now: number): Appr
   return { ...approval, unlisted: null, votes: [], past, state: { type: "closed", cause, at: now } };
 }
 
-/** Closes a decided approval whose decision was surely not applied, and keeps that decision among the past ones. */
+/** Closes a decided approval whose decision was certainly not applied, and keeps that decision among the past ones. */
 export function voidAndClose(
   approval: Approval,
   decision: Decision,

@@ -2,11 +2,11 @@
 //
 //   pending ──decide──► decided ──(held, delivery)──► confirmed | elsewhere | unconfirmed
 //   (votes)                │ undone while it is held
-//      ▲                   │ void (surely not applied; request changed or gone), or refused and listed again
+//      ▲                   │ void (certainly not applied; request changed or gone), or refused and listed again
 //      └──────reopen───────┘
 //   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
 
-import type { AuditMark } from "./audit/hash-chain.ts";
+import type { AuditPlace } from "./audit/hash-chain.ts";
 import type { Call, FollowUp } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, UserId, PersonId } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -120,7 +120,7 @@ export type Delivery =
     } & Answered)
   /** The service applied it. */
   | ({ readonly type: "confirmed" } & Ended)
-  /** Refused with the service's words, so surely not applied. `absent`: the service no longer lists the approval. Only a fetch that
+  /** Refused with the service's words, so certainly not applied. `absent`: the service no longer lists the approval. Only a fetch that
    * began after `at` (monotonic) counts. */
   | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
   /** Someone else resolved the approval, and our decision was not applied. */
@@ -169,7 +169,7 @@ export type PastDecision = {
     | "run-missing"
     | "refused"
     | "run-over"
-    /** An approval that was surely not applied: undone, overruled by a denial, too late, or given by a person who may no longer decide. */
+    /** An approval that was not applied: undone, overruled by a denial, too late, or given by a person who may no longer decide. */
     | "undone"
     | "denied"
     | "expired"
@@ -228,7 +228,7 @@ export type Approval = {
   /** The messages that call people to the request, oldest first. Absent if none was due. */
   readonly calls?: readonly Call[];
   /** The audit entry of the approval's end. The card shows this head, so a person who has only the database cannot change it. */
-  readonly audited?: AuditMark;
+  readonly audited?: AuditPlace;
   /** Disputes about its decisions. Absent if there are none. */
   readonly disputes?: readonly Dispute[];
   /** The page of the listing with the approval's line. Absent if no listing has one. `over`: the line is to be removed, and then the approval gets a card. */

@@ -1,5 +1,5 @@
 // The delivery of a decision: what the outcome of one POST means for it, and whether the decision may be sent at all. The same content
-// is sent again only if it was surely not applied, or if the service still lists the approval well after a lost answer.
+// is sent again only if it was certainly not applied, or if the service still lists the approval well after a lost answer.
 
 import { ruleOf } from "./applied-rule.ts";
 import {
@@ -201,7 +201,7 @@ export function recheckAuthority(
 
 type WithdrawalCause = "stopped" | "frozen" | "restored";
 
-/** Withdraws an approval that was surely not applied, because of a stop, a freeze or a restore. Returns the same run if there is none. */
+/** Withdraws an approval that was certainly not applied: after a stop, a freeze or a restore. Returns the same run if there is none. */
 export function withdrawApproval(run: Run, id: ApprovalId, cause: WithdrawalCause, ctx: Context): Run {
   const approval = findApproval(run, id);
   if (approval?.state.type !== "decided" || approval.state.decision.verdict === "deny") return run;
@@ -230,7 +230,7 @@ export function withdrawVotes(
 
 type VoidVote = { readonly vote: Decision; readonly cause: VoidReason | WithdrawalCause };
 
-/** Reopens the approval. Its decision was surely not applied, so the votes in `left` still count. */
+/** Reopens the approval. Its decision was certainly not applied, so the votes in `left` still count. */
 function reopenWithValidVotes(
   run: Run,
   approval: Approval,

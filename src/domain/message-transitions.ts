@@ -1,5 +1,5 @@
 // The state machine of one message in Slack: its next act, the mark before it is posted, and its state after an attempt. The messages of
-// runs and the notifications both follow it. The same outcome means different things for different acts: a refused post was surely not
+// runs and the notifications both follow it. The same outcome means different things for different acts: a refused post was certainly not
 // posted, but a refused read says nothing about what exists.
 
 import { backoffMs, type Outcome, retryAfterOf } from "./effect.ts";

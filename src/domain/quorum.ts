@@ -56,10 +56,10 @@ export function validityOfAll(
       const person = people.find(({ team, user }) => team === vote.by?.team && user === vote.by.user);
       return person === undefined ? wasInPart(vote, part) : (isOneOf(person, part) ?? ifUnknown);
     };
-  const surelyAssigned = assignParts(notVoid, rule, isInPart(false)).assigned;
+  const certainlyAssigned = assignParts(notVoid, rule, isInPart(false)).assigned;
   const possiblyAssigned = assignParts(notVoid, rule, isInPart(true)).assigned;
   const together = (vote: Decision, validity: VoteValidity): VoteValidity => {
-    if (!notVoid.includes(vote) || surelyAssigned.includes(vote)) return validity;
+    if (!notVoid.includes(vote) || certainlyAssigned.includes(vote)) return validity;
     return possiblyAssigned.includes(vote) ? "unverified" : "rule-changed";
   };
   return new Map([...alone].map(([vote, validity]) => [vote, together(vote, validity)]));

@@ -1,7 +1,7 @@
 // One run as we remember it, with its approvals, its messages in Slack and the notices to people.
 
 import type { Approval, RunContext } from "./approval.ts";
-import type { AuditMark } from "./audit/hash-chain.ts";
+import type { AuditPlace } from "./audit/hash-chain.ts";
 import type { Gathered } from "./follow-up.ts";
 import type { Freeze } from "./freeze.ts";
 import type { ApprovalId, ChannelId, GroupId, MessageTs, RunId, RunKey, TeamId, UserId } from "./ids.ts";
@@ -65,7 +65,7 @@ export type Run = {
   /** The entries that no person caused recently. Absent if there were none. */
   readonly untouched?: UncausedEntries;
   /** The newest audit entry about this run. Absent until there is one. */
-  readonly audited?: AuditMark;
+  readonly audited?: AuditPlace;
 };
 
 export type RequesterGroups = {
@@ -110,7 +110,7 @@ export type UncausedEntries = {
   readonly omitted: number;
 };
 
-/** The POST that creates the run; sent again only if it surely created nothing. Monotonic: `notBefore`, and `at` once it failed. */
+/** The POST that creates the run; sent again only if it certainly created nothing. Monotonic: `notBefore`, and `at` once it failed. */
 export type Creation =
   | { readonly type: "planned"; readonly notBefore: number; readonly tries: number; readonly why: string }
   | { readonly type: "sending"; readonly at: number; readonly tries: number }

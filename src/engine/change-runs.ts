@@ -192,7 +192,7 @@ export async function applyPolicyToWaiting(deps: RuleDeps): Promise<void> {
 }
 
 /**
- * After a freeze, or after its end, brings every run up to date: approvals that were surely not applied become void under a freeze, and
+ * After a freeze, or after its end, brings every run up to date: approvals that were certainly not applied become void under a freeze, and
  * open cards show it.
  */
 export async function applyBrakeToRuns(deps: RuleDeps): Promise<void> {

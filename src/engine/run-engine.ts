@@ -6,11 +6,11 @@
 //
 // Changes of one run happen one after the other. Its effects happen in parallel, so a slow POST blocks nothing.
 
-import { auditOfChange, limitUncausedEntries, withMarks } from "../audit/run-diff.ts";
+import { auditOfChange, limitUncausedEntries, withPlaces } from "../audit/run-diff.ts";
 import { applyBrake } from "../domain/brake.ts";
 import { lapseClaims } from "../domain/handling.ts";
 import { applyListing } from "../domain/listing.ts";
-import type { AuditMark } from "../domain/audit/hash-chain.ts";
+import type { AuditPlace } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { expire, withdrawSurplusVotes } from "../domain/decide.ts";
@@ -235,8 +235,8 @@ async function saveChange<Value>(
     if (run === stored.run && audit.length === 0) return { run, value, saved: "unchanged" };
     const finished = isFinished(run, ctx.monotonic);
     let savedRun = run;
-    const afterAudit = (next: Run, marks: readonly AuditMark[]): Run =>
-      (savedRun = withMarks(next, audit, marks));
+    const afterAudit = (next: Run, places: readonly AuditPlace[]): Run =>
+      (savedRun = withPlaces(next, audit, places));
     const onSaved = (next: StoredRun): void => void lastWritten.set(key, next);
     const facts = { ...sideWrites, audit, afterAudit, mustHold, finished, onSaved };
     lastWritten.delete(key);

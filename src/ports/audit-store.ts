@@ -3,7 +3,7 @@
 
 import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 import type { Verdict } from "../domain/approval.ts";
-import type { AuditMark, ChainedEntry } from "../domain/audit/hash-chain.ts";
+import type { AuditPlace, ChainedEntry } from "../domain/audit/hash-chain.ts";
 import type { AuditFault } from "../domain/audit/verify-chain.ts";
 import type { RunKey } from "../domain/ids.ts";
 
@@ -33,7 +33,7 @@ export type AuditLog = {
    * Resolves to the "settled" entries about this proven decision or vote, oldest first. Reads the text of each later entry, so no changed
    * column hides one. Takes as long as there are entries that this process has not read yet, about 15 s for 100,000 of them.
    */
-  settledAfter(decided: AuditMark): Promise<SettledAfter>;
+  settledAfter(decided: AuditPlace): Promise<SettledAfter>;
   /**
    * Resolves to the numbers of the decisions with this verdict on this digest of what was asked, since `since` (ms), newest first, without
    * disputed ones. The index behind it is no evidence, so read each entry with `provenEntry`.
@@ -45,7 +45,7 @@ export type AuditLog = {
   /** Resolves to all entries of a run, oldest first, even if the run is forgotten. `id` is our key or the service's id. */
   auditOfRun(id: string): Promise<readonly KeptEntry[]>;
   /** Resolves to the number and the link of the newest entry, even if it cannot be read. Null if there is none. */
-  auditEnd(): Promise<AuditMark | null>;
+  auditEnd(): Promise<AuditPlace | null>;
   /** Resolves to the newest entry, or null if there is none. */
   auditHead(): Promise<KeptEntry | null>;
   /** Resolves to the full text kept under this digest, or null. */

@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from "../audit/entry.ts";
 import type { Request, Verdict } from "../domain/approval.ts";
-import type { AuditMark } from "../domain/audit/hash-chain.ts";
+import type { AuditPlace } from "../domain/audit/hash-chain.ts";
 import type {
   ApprovalId,
   ChannelId,
@@ -36,7 +36,7 @@ export type StoredRun = {
 export type SideWrites = {
   readonly audit?: readonly AuditEntry[];
   /** Adds the places of the audit entries to the run, once they are known. `save` stores the result. */
-  readonly afterAudit?: (run: Run, marks: readonly AuditMark[]) => Run;
+  readonly afterAudit?: (run: Run, places: readonly AuditPlace[]) => Run;
   /** Identifies the slash command or form that asked for this run. A second run with the same intention is not stored. */
   readonly intention?: string;
   /** `save` stores nothing if the audit has a freeze after this entry, because the change was made without knowing it. */

@@ -1,4 +1,4 @@
-// Conditions on numbers, on the requester's groups and on the time: when they surely hold, when they perhaps hold,
+// Conditions on numbers, on the requester's groups and on the time: when they certainly hold, when they perhaps hold,
 // and that doubt never makes a rule laxer.
 
 import * as fc from "fast-check";

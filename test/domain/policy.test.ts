@@ -161,7 +161,7 @@ describe("a condition", () => {
     ["wide letters", "Deploy billing-api to Ｐｒｏｄｕｃｔｉｏｎ"],
     ["more white space", "  Deploy\n billing-api \tto Production "],
     ["other case", "deploy Billing-api to PRODUCTION"],
-  ])("cannot be evaded with %s, and is not surely met either", (_what, action) => {
+  ])("cannot be evaded with %s, and is not certainly met either", (_what, action) => {
     const one = { ...facts, action, content: { action } };
     expect(matcher(one)({ ...ALWAYS, action: ["Deploy billing-api to Production"] })).toBe("some");
   });

@@ -1,7 +1,7 @@
 // An agent that asks for an approval and withdraws it, again and again, without any person involved.
 
 import type { AuditEntry } from "#src/audit/entry.ts";
-import { auditOfChange, limitUncausedEntries, withMarks } from "#src/audit/run-diff.ts";
+import { auditOfChange, limitUncausedEntries, withPlaces } from "#src/audit/run-diff.ts";
 import { observe } from "#src/domain/observe.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aSnapshot, contextAt } from "./history.ts";
@@ -40,7 +40,7 @@ export function aFlickering(): Flickering {
     const next = observe(run, aSnapshot(run, pending, facts), ctx);
     const limited = limitUncausedEntries(run, next, auditOfChange(run, next, ctx), ctx.now);
     const marks = limited.audit.map((_, index) => ({ seq: told.length + index + 1, link: "" }));
-    run = storedCopy(withMarks(limited.run, limited.audit, marks)) as Run;
+    run = storedCopy(withPlaces(limited.run, limited.audit, marks)) as Run;
     told.push(...limited.audit);
   };
   const askAndWait = ({ after, id, chars }: Step): void => {

@@ -128,7 +128,7 @@ function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
   );
 }
 
-/** Returns whether the approval expired before its card was surely posted, so that it gets none. */
+/** Returns whether the approval expired before its card was certainly posted, so that it gets none. */
 function expiredUnseen({ slack }: SimulatedWorld, run: ServiceRun, item: Item): boolean {
   const newest = slack.messages.filter((each) => runId(each.run) === run.id).at(-1)?.run;
   const approval = newest?.approvals.find(({ serviceId }) => serviceId === item.id);

@@ -57,7 +57,7 @@ export class Judge implements JudgeListener {
     return run === undefined || bot?.holdsShard(shardOf(run)) === true;
   }
 
-  /** I1: a task leaves once for each time that a person asked for it, unless the service surely did not take it. */
+  /** I1: a task leaves once for each time that a person asked for it, unless the service certainly did not take it. */
   creates(creation: SentCreate): void {
     const before = this.#world.records.creations.filter(
       ({ key, disproved }) => key === creation.key && !disproved,
@@ -118,7 +118,7 @@ export class Judge implements JudgeListener {
     this.must("crash", false, `a fault in Countersign: ${error.stack ?? error.message}`);
   }
 
-  /** I4: a second content leaves only if the first was surely not applied. */
+  /** I4: a second content leaves only if the first was certainly not applied. */
   #oneContent(sent: Sent): void {
     const { approval, verdict, reason, at } = sent;
     for (const each of this.#earlier(sent)) {

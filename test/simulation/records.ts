@@ -77,7 +77,7 @@ export class Records {
   readonly sent: Sent[] = [];
   readonly creations: SentCreate[] = [];
 
-  /** Returns the brake that surely holds there, or null. */
+  /** Returns the brake that certainly holds there, or null. */
   brakeOn(of: RunKey | ChannelId): Brake | null {
     return this.brakes.find((each) => each.of === of && each.until === null) ?? null;
   }

@@ -7,7 +7,7 @@ import { err, type Result } from "../../domain/result.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
 import { type AgentService, type FetchedRun, PortError } from "../../ports.ts";
 import { fitsAddress } from "./pending-approvals.ts";
-import { readDecisionAnswer, saysLater, surelyNotApplied } from "./decision-answer.ts";
+import { readDecisionAnswer, saysLater, certainlyNotApplied } from "./decision-answer.ts";
 import type { SentDecision } from "./decision-record.ts";
 import { askHealth, HEALTH_TIMEOUT_MS, MAX_HEALTH_BYTES } from "./health-endpoints.ts";
 import {
@@ -129,7 +129,7 @@ function lookRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): Port
   const { status } = answer;
   // A new key may change either answer.
   const isForbidden = status === 401 || status === 403;
-  const never = surelyNotApplied(status) && !saysLater(status) && !isForbidden;
+  const never = certainlyNotApplied(status) && !saysLater(status) && !isForbidden;
   return new PortError(answerInWords(WHO, answer, apiKey()), {
     applied: "no",
     retry: never ? "never" : "later",
@@ -167,7 +167,7 @@ async function create(client: Client, input: string, key: string): Promise<Snaps
 function createRefused(answer: Answer, { apiKey, now }: AgentServiceOptions): PortError {
   const { status } = answer;
   return new PortError(answerInWords(WHO, answer, apiKey()), {
-    applied: surelyNotApplied(status) ? "no" : "maybe",
+    applied: certainlyNotApplied(status) ? "no" : "maybe",
     retry: saysLater(status) ? "later" : "never",
     code: `http_${status}`,
     quotes: true,

@@ -14,7 +14,7 @@ const NOT_APPLIED = new Set([
   400, 402, 403, 404, 405, 406, 410, 411, 413, 414, 415, 416, 417, 421, 422, 426, 428, 431, 451,
 ]);
 
-export function surelyNotApplied(status: number): boolean {
+export function certainlyNotApplied(status: number): boolean {
   return NOT_APPLIED.has(status) || saysLater(status);
 }
 

@@ -4,7 +4,7 @@
 import { sql } from "kysely";
 import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "../../audit/entry.ts";
 import {
-  type AuditMark,
+  type AuditPlace,
   type ChainedEntry,
   type KeyChange,
   linkText,
@@ -47,7 +47,7 @@ export async function appendAudit(
   trx: Trx,
   entries: readonly AuditEntry[],
   key: AuditKey,
-): Promise<readonly AuditMark[]> {
+): Promise<readonly AuditPlace[]> {
   if (entries.length === 0) return [];
   await takeAuditLock(trx);
   const head = await newest(trx);
@@ -104,14 +104,14 @@ export async function takeAuditLock(trx: Trx): Promise<void> {
 /** Resolves to the head of the chain. Only a caller with the lock knows that it stays the head. */
 export async function newest(
   trx: Pick<Trx, "selectFrom">,
-): Promise<(AuditMark & { readonly key: string }) | null> {
+): Promise<(AuditPlace & { readonly key: string }) | null> {
   // We did not write rows with numbers that no entry can have; `checkAudit` reports them.
   const rows = trx.selectFrom("audit").where("seq", "<=", LAST_SEQ);
   const query = rows.select(["seq", "link", "key"]).orderBy("seq", "desc").limit(1);
   return (await query.executeTakeFirst()) ?? null;
 }
 
-function chained(entry: AuditEntry, previous: AuditMark, key: AuditKey): AuditRow {
+function chained(entry: AuditEntry, previous: AuditPlace, key: AuditKey): AuditRow {
   const plain = withoutText(entry);
   const seq = previous.seq + 1;
   const text = canonicalJson(plain);

@@ -14,7 +14,7 @@ import {
   type RunContext,
   type Verdict,
 } from "../../domain/approval.ts";
-import type { AuditMark } from "../../domain/audit/hash-chain.ts";
+import type { AuditPlace } from "../../domain/audit/hash-chain.ts";
 import { type ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "../../domain/ids.ts";
 import {
   type AppliedRule,
@@ -52,7 +52,7 @@ import { call, followUp, followUpRule } from "./follow-up-document.ts";
 export const approvalId = serviceId<ApprovalId>();
 const [team, user, nonce] = [id(TeamId), id(UserId), id(Nonce)];
 
-export const auditMark = record<AuditMark>({ seq: number, link: text });
+export const auditPlace = record<AuditPlace>({ seq: number, link: text });
 export const absence = record<Absence>({ process: text, since: number, looks: number });
 export const ruleRef: Doc<RuleRef> = orNull(record<NonNullable<RuleRef>>({ version: text, rule: text }));
 export const verdict = word<Verdict>({ approve: true, deny: true });
@@ -237,7 +237,7 @@ export const approval = record<Approval>({
   ),
   followUp: optional(followUp),
   calls: optional(list(call)),
-  audited: optional(auditMark),
+  audited: optional(auditPlace),
   disputes: optional(
     list(record<Dispute>({ entry: number, by: user, at: number, closed: optional(closed) })),
   ),

@@ -5,7 +5,7 @@ import { hostname, userInfo } from "node:os";
 import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
 import { SINK_CURSORS, sinkDocument } from "../../audit/sink-cursors.ts";
-import { type AuditMark, type ChainedEntry, linkText, signedText } from "../../domain/audit/hash-chain.ts";
+import { type AuditPlace, type ChainedEntry, linkText, signedText } from "../../domain/audit/hash-chain.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
 import {
@@ -41,7 +41,7 @@ export type Archived = {
 /** Locks a database file until `close`. No replica may be using a server. */
 export type ArchivableAudit = AuditFile & {
   /** Resolves to what could be archived. Changes nothing. */
-  limit(options: ArchiveOptions): Promise<ArchiveLimit & { readonly base: AuditMark }>;
+  limit(options: ArchiveOptions): Promise<ArchiveLimit & { readonly base: AuditPlace }>;
   /** The caller must verify the audit first. Rejects with one line for the operator, which says so if nothing was removed. */
   archive(to: number, path: string, at: number): Promise<Archived>;
 };
@@ -92,7 +92,7 @@ async function archive({ db, engine, audit, key }: Source, { to, path, at }: Ord
 async function writeAndProve(
   path: string,
   expected: Expected,
-): Promise<{ readonly digest: string; readonly head: AuditMark }> {
+): Promise<{ readonly digest: string; readonly head: AuditPlace }> {
   const { audit, key, after, to } = expected;
   const content = { rows: upTo(audit.rows(), to), textOf: audit.textOf, after };
   try {
@@ -118,12 +118,12 @@ async function* upTo(rows: AsyncIterable<ChainedEntry>, last: number): AsyncGene
 type Expected = {
   readonly audit: AuditFile;
   readonly key: AuditKey;
-  readonly after: AuditMark;
+  readonly after: AuditPlace;
   readonly to: number;
 };
 
 /** Reads the file back and compares it with the database, entry by entry and text by text. Rejects if they differ. */
-async function proveArchive(path: string, { audit, key, after, to }: Expected): Promise<AuditMark> {
+async function proveArchive(path: string, { audit, key, after, to }: Expected): Promise<AuditPlace> {
   const file = await openArchive(path);
   try {
     const signature = auditSignatures([key.publicKey, ...(await audit.announcedKeys())]);
@@ -153,10 +153,10 @@ const differs = (path: string, seq: number): Error =>
   );
 
 type Removal = {
-  readonly head: AuditMark;
+  readonly head: AuditPlace;
   readonly digest: string;
   readonly at: number;
-  readonly after: AuditMark;
+  readonly after: AuditPlace;
 };
 
 /** Removes the archived entries. Resolves to the number of the entry that records this. */

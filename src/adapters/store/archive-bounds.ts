@@ -1,8 +1,8 @@
 // Finds where the audit in the database begins (at its first entry, or after the archived ones), and how much of it can be archived.
 
 import { SINK_CURSORS, type SinkCursor, sinkCursorsIn } from "../../audit/sink-cursors.ts";
-import type { AuditMark } from "../../domain/audit/hash-chain.ts";
-import { archivedMark, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
+import type { AuditPlace } from "../../domain/audit/hash-chain.ts";
+import { archivedPlace, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import type { Json } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import type { Database, Trx } from "./database.ts";
@@ -10,7 +10,7 @@ import { parsedJson } from "./run-row.ts";
 
 type AuditBase = {
   /** The last archived entry. */
-  readonly mark: AuditMark;
+  readonly mark: AuditPlace;
   /** The number of the "archived" entry. Null if nothing was archived. */
   readonly saidBy: number | null;
 };
@@ -22,7 +22,7 @@ export async function auditBase(db: Pick<Database, "selectFrom">): Promise<Audit
     .where("seq", "<=", Number.MAX_SAFE_INTEGER)
     .orderBy("seq", "desc")
     .executeTakeFirst();
-  const mark = row === undefined ? null : archivedMark(parsedEntry(row.entry) ?? {});
+  const mark = row === undefined ? null : archivedPlace(parsedEntry(row.entry) ?? {});
   return row === undefined || mark === null ? { mark: BEGINNING, saidBy: null } : { mark, saidBy: row.seq };
 }
 

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { type AuditMark, type ChainedEntry, keyChangeIn } from "../../domain/audit/hash-chain.ts";
+import { type AuditPlace, type ChainedEntry, keyChangeIn } from "../../domain/audit/hash-chain.ts";
 import { columnsOf, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { isRecord, type Json, plainJson } from "../../domain/json.ts";
 import type { AuditKey } from "./audit-key.ts";
@@ -19,7 +19,7 @@ export type ArchiveContent = {
   readonly rows: AsyncIterable<ChainedEntry>;
   readonly textOf: (digest: string) => Promise<string | null>;
   /** The entry before the first one. */
-  readonly after: AuditMark;
+  readonly after: AuditPlace;
 };
 
 /** Resolves to the SHA-256 of the lines before the signature, once the file is on the disk. Rejects if the file already exists. */
@@ -76,9 +76,9 @@ export function digestsIn(text: string): readonly string[] {
 
 export type ArchiveFile = {
   readonly path: string;
-  readonly after: AuditMark;
+  readonly after: AuditPlace;
   /** The last entry. */
-  readonly head: AuditMark;
+  readonly head: AuditPlace;
   /** SHA-256 of the lines before the signature. */
   readonly digest: string;
   readonly signature: { readonly key: string; readonly signature: string };
@@ -116,8 +116,8 @@ function createIndex() {
   const texts = new Map<string, Place>();
   const announcedKeys: string[] = [];
   const hash = createHash("sha256");
-  let after: AuditMark | null = null;
-  let head: AuditMark | null = null;
+  let after: AuditPlace | null = null;
+  let head: AuditPlace | null = null;
   let trailer: JsonRecord | null = null;
   let at = 0;
 
@@ -183,7 +183,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-function markIn(value: Json | undefined): AuditMark | null {
+function markIn(value: Json | undefined): AuditPlace | null {
   if (value === undefined || !isRecord(value)) return null;
   const { seq, link } = value;
   return typeof seq === "number" && typeof link === "string" ? { seq, link } : null;

@@ -2,7 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { KeptEntry } from "../../audit/entry.ts";
-import type { AuditMark, ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
+import type { AuditPlace, ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
 import { parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Finding } from "../../ports/audit-store.ts";
@@ -28,7 +28,7 @@ export type AuditFile = {
   /** Resolves to the public keys that took over according to the audit itself. */
   announcedKeys(): Promise<readonly string[]>;
   /** Resolves to the last archived entry, after which the rows begin. */
-  base(): Promise<AuditMark>;
+  base(): Promise<AuditPlace>;
   /** Resolves to the "archived" entries, oldest first. */
   archivings(): Promise<readonly KeptEntry[]>;
   /** Counts the rows with a number that no entry can have. */

@@ -33,7 +33,7 @@ import {
   absence,
   approval,
   approvalId,
-  auditMark,
+  auditPlace,
   precedents,
   request,
   runContext,
@@ -217,7 +217,7 @@ export const runDocument: Doc<Run> = record<Run>({
   untouched: optional(
     record<UncausedEntries>({ since: number, told: byName(number), chars: number, omitted: number }),
   ),
-  audited: optional(auditMark),
+  audited: optional(auditPlace),
 });
 
 // The schema of a stored form: who opened it, for which version of the card, and what it showed.

@@ -2,7 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { ExpressionBuilder } from "kysely";
-import type { AuditMark } from "../../domain/audit/hash-chain.ts";
+import type { AuditPlace } from "../../domain/audit/hash-chain.ts";
 import type { RunKey } from "../../domain/ids.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
@@ -109,13 +109,13 @@ async function save(
   const { audit = [], afterAudit = (run: Run) => run, noFreezeAfter } = sideWrites;
   await texts.prepare(next);
   let written: StoredRun = stored;
-  let marks: readonly AuditMark[] = [];
+  let places: readonly AuditPlace[] = [];
   const saved = await write<Saved>(db, async (trx) => {
     if (!(await isAsWritten(trx, stored, seals))) return new Undo("lost");
     if (runId(next) !== null && runId(stored.run) === null) await refuseTakenId(trx, next);
     if (noFreezeAfter !== undefined && (await isFrozenAfter(trx, noFreezeAfter))) return new Undo("frozen");
-    marks = await appendAudit(trx, audit, key);
-    const run = vouching(afterAudit(next, marks), marks);
+    places = await appendAudit(trx, audit, key);
+    const run = vouching(afterAudit(next, places), places);
     const packed = texts.pack(run);
     await texts.keep(trx, next.key, next.key, packed);
     const row = { ...toRow(run, packed, seals), revision: stored.revision + 1 };
@@ -135,7 +135,7 @@ async function save(
     if (found.finished === 0) await signals.notify(trx);
     return "passed-on";
   });
-  if (saved === "saved" || saved === "passed-on") noteWritten(audit, marks);
+  if (saved === "saved" || saved === "passed-on") noteWritten(audit, places);
   if (saved === "saved") sideWrites.onSaved?.(written);
   return saved;
 }
@@ -174,8 +174,8 @@ async function isAsWritten(trx: Trx, { run, seal }: StoredRun, seals: Seals): Pr
 }
 
 /** Records the newest entry in the run, so that we notice if the audit is cut off before it. */
-function vouching(run: Run, marks: readonly AuditMark[]): Run {
-  const last = marks.at(-1);
+function vouching(run: Run, places: readonly AuditPlace[]): Run {
+  const last = places.at(-1);
   return last === undefined ? run : { ...run, audited: { seq: last.seq, link: last.link } };
 }
 

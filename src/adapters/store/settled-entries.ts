@@ -2,7 +2,7 @@
 // changed them. So every entry after the decision is read by its signed text, and checked on the way. A process reads each entry once.
 
 import type { AuditEntry } from "../../audit/entry.ts";
-import { type AuditMark, type ChainedEntry, createKeyOrder } from "../../domain/audit/hash-chain.ts";
+import { type AuditPlace, type ChainedEntry, createKeyOrder } from "../../domain/audit/hash-chain.ts";
 import { type AuditFault, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
 import type { AuditLog, Finding, SettledAfter, SettledEntry } from "../../ports/audit-store.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
@@ -16,13 +16,13 @@ const MAX_DAMAGE = 200;
 
 export type SettledEntries = Pick<AuditLog, "settledAfter"> & {
   /** Remembers what this process has written, at these places. Someone may cut it off the end of the audit. */
-  readonly note: (entries: readonly AuditEntry[], marks: readonly AuditMark[]) => void;
+  readonly note: (entries: readonly AuditEntry[], places: readonly AuditPlace[]) => void;
 };
 
 export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKey">): SettledEntries {
   const ends = createEnds();
   /** The entries after `first`, up to `last`, were read. */
-  let known: { readonly first: AuditMark; readonly last: AuditMark } | null = null;
+  let known: { readonly first: AuditPlace; readonly last: AuditPlace } | null = null;
   /** Where numbers were missing. Someone may remove a row that made a gap, and the program then writes entries into it. */
   const gaps: Gap[] = [];
   let lastLook: Promise<unknown> = Promise.resolve();
@@ -32,9 +32,9 @@ export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKe
     gaps.length = 0;
   }
 
-  async function settledAfter(decided: AuditMark): Promise<SettledAfter> {
+  async function settledAfter(decided: AuditPlace): Promise<SettledAfter> {
     const damage: Finding[] = [];
-    const readOn = (after: AuditMark, end?: number) =>
+    const readOn = (after: AuditPlace, end?: number) =>
       readEntries({ db, key, ends, damage, gaps }, after, end);
     if (ends.size() > MAX_ENDS) {
       ends.clear();
@@ -50,10 +50,10 @@ export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKe
   }
 
   return {
-    note(entries, marks) {
+    note(entries, places) {
       for (const [at, { what, refers, outcome }] of entries.entries())
         if (what === "settled" && refers !== undefined)
-          ends.add(refers, { seq: marks[at]?.seq ?? 0, outcome, isIntact: true });
+          ends.add(refers, { seq: places[at]?.seq ?? 0, outcome, isIntact: true });
     },
     // One look at a time, so that the next one finds what the last one has read.
     settledAfter(decided) {
@@ -82,7 +82,7 @@ function createEnds() {
   };
 }
 
-async function isThere(db: Database, { seq, link }: AuditMark): Promise<boolean> {
+async function isThere(db: Database, { seq, link }: AuditPlace): Promise<boolean> {
   const row = await read(() =>
     db.selectFrom("audit").select("link").where("seq", "=", seq).executeTakeFirst(),
   );
@@ -117,12 +117,12 @@ type Reading = {
  */
 async function readEntries(
   { db, key, ends, damage, gaps }: Reading,
-  after: AuditMark,
+  after: AuditPlace,
   end = Infinity,
-): Promise<AuditMark> {
+): Promise<AuditPlace> {
   const signature = auditSignatures([key.publicKey, ...(await read(() => announcedKeys(db)))]);
   const faultOf = createFaultOfNext({ hash: digestOf, signature });
-  let last: AuditMark = after;
+  let last: AuditPlace = after;
   for await (const row of slices(db, after.seq)) {
     if (row.seq > end) break;
     const fault = faultOf(row, last);
@@ -139,7 +139,7 @@ const TEXT_INTACT: ReadonlySet<AuditFault> = new Set(["columns", "key-order"]);
 
 function createFaultOfNext(tools: Parameters<typeof rowFault>[2]) {
   const keys = createKeyOrder();
-  return (row: ChainedEntry, previous: AuditMark): AuditFault | null => {
+  return (row: ChainedEntry, previous: AuditPlace): AuditFault | null => {
     if (row.seq !== previous.seq + 1) return "gap";
     const fault = rowFault(row, previous.link, tools);
     return fault ?? (keys.next(row, parsedEntry(row.text) ?? {}) ? null : "key-order");

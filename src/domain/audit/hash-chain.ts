@@ -4,10 +4,10 @@
 import { isList, isRecord, type Json } from "../json.ts";
 
 /** The place of an entry: its number, and the link that covers it and all entries before it. */
-export type AuditMark = { readonly seq: number; readonly link: string };
+export type AuditPlace = { readonly seq: number; readonly link: string };
 
 /** One entry as stored. */
-export type ChainedEntry = AuditMark & {
+export type ChainedEntry = AuditPlace & {
   /** The entry as canonical JSON. The link is computed over exactly these characters. */
   readonly text: string;
   /** The id of the key that signed the entry. */
@@ -39,7 +39,7 @@ export function linkText(previous: string, { seq, key, text }: Linked): string {
 }
 
 /** Returns the text that the signature of an entry covers. */
-export function signedText({ seq, link }: AuditMark): string {
+export function signedText({ seq, link }: AuditPlace): string {
   return `countersign audit 1 signature\n${seq}\n${link}`;
 }
 
@@ -47,7 +47,7 @@ export function signedText({ seq, link }: AuditMark): string {
 const SHOWN_LINK_CHARS = 16;
 
 /** Returns the head as it is shown outside the database: "audit 1234 · 9f3c…". */
-export function headWords({ seq, link }: AuditMark): string {
+export function headWords({ seq, link }: AuditPlace): string {
   return `audit ${seq} · ${link.slice(0, SHOWN_LINK_CHARS)}`;
 }
 

@@ -3,7 +3,7 @@
 import { isRecord, type Json } from "../json.ts";
 import {
   type AuditColumns,
-  type AuditMark,
+  type AuditPlace,
   type ChainedEntry,
   createKeyOrder,
   createPairs,
@@ -65,7 +65,7 @@ export type AuditVerdict =
   | { readonly ok: false; readonly fault: AuditFault; readonly seq: number };
 
 type Progress = {
-  previous: AuditMark;
+  previous: AuditPlace;
   /** There are no entries before the first one, or an entry says that they are archived. */
   archived: boolean;
   entries: number;
@@ -76,7 +76,7 @@ type Progress = {
 };
 
 /** The place before the first entry. */
-export const BEGINNING: AuditMark = { seq: 0, link: NO_LINK };
+export const BEGINNING: AuditPlace = { seq: 0, link: NO_LINK };
 
 /**
  * Verifies the rows, which must come in the order of their numbers. `witnesses`: heads kept elsewhere, each of which must be in the chain.
@@ -86,7 +86,7 @@ export async function verifyAudit(
   rows: AsyncIterable<ChainedEntry>,
   tools: AuditTools,
   witnesses: readonly KnownHead[] = [],
-  base: AuditMark = BEGINNING,
+  base: AuditPlace = BEGINNING,
 ): Promise<AuditVerdict> {
   const progress = newProgress(base);
   const keys = createKeyOrder();
@@ -121,7 +121,7 @@ function missingFault(seq: number | null, base: number, last: number): AuditFaul
   return (seq ?? last + 1) > last ? "cut-short" : "rewritten";
 }
 
-const newProgress = (base: AuditMark): Progress => ({
+const newProgress = (base: AuditPlace): Progress => ({
   previous: base,
   archived: base.seq === 0,
   entries: 0,
@@ -130,15 +130,15 @@ const newProgress = (base: AuditMark): Progress => ({
   redacted: 0,
 });
 
-type Orders = { readonly keys: KeyOrder; readonly pairs: Pairs; readonly base: AuditMark };
+type Orders = { readonly keys: KeyOrder; readonly pairs: Pairs; readonly base: AuditPlace };
 
-function confirmsArchive(entry: AuditJson, base: AuditMark): boolean {
-  const mark = archivedMark(entry);
+function confirmsArchive(entry: AuditJson, base: AuditPlace): boolean {
+  const mark = archivedPlace(entry);
   return mark !== null && mark.seq === base.seq && mark.link === base.link;
 }
 
 /** Returns the last entry of the archive file, from an "archived" entry. Returns null for any other entry. */
-export function archivedMark({ what, archive = null }: AuditJson): AuditMark | null {
+export function archivedPlace({ what, archive = null }: AuditJson): AuditPlace | null {
   if (what !== "archived" || !isRecord(archive)) return null;
   const { seq, link } = archive;
   return typeof seq === "number" && typeof link === "string" ? { seq, link } : null;
@@ -200,7 +200,7 @@ async function textFault(
   return null;
 }
 
-type Heads = { next(row: AuditMark): AuditFault | null; missing(): readonly KnownHead[] };
+type Heads = { next(row: AuditPlace): AuditFault | null; missing(): readonly KnownHead[] };
 
 function createHeads(witnesses: readonly KnownHead[]): Heads {
   const numbered = Map.groupBy(

@@ -24,7 +24,7 @@ export function ruleFor(policy: Policy, facts: Facts): Rule {
   return combineStrictly(candidates(policy, facts));
 }
 
-/** Returns the rules that may fit, up to the first that surely fits, which is the last one. If none surely fits, `NO_RULE` is the last. */
+/** Returns the rules that may fit, up to and including the first that certainly fits. If none certainly fits, `NO_RULE` is the last. */
 export function candidates({ rules }: Policy, facts: Facts): readonly [Rule, ...Rule[]] {
   const match = matcher(facts);
   const possible: Rule[] = [];
@@ -127,9 +127,9 @@ function matchRequired(patterns: readonly Pattern[], readings: Readings): Match 
 
 function matchReadings(patterns: readonly Pattern[], { plain, values }: Readings): Match {
   if (isTooLong(values)) return plain && patterns.some(isAnyValue) ? "every" : "some";
-  const surelyMatches = ({ value }: Reading): boolean =>
+  const certainlyMatches = ({ value }: Reading): boolean =>
     patterns.some((pattern) => isExactly(pattern, value));
-  if (plain && values.every(surelyMatches)) return "every";
+  if (plain && values.every(certainlyMatches)) return "every";
   const mayMatch = ({ asRead, value }: Reading): boolean =>
     patterns.some((pattern) => mayBe(pattern, isComparison(pattern) ? "" : asRead(), value));
   return values.some(mayMatch) ? "some" : "none";

@@ -46,7 +46,7 @@ export function tail(text: string, max: number, as: Drawing): Excerpt {
 /** How far back to search for the beginning of a word (characters). */
 const WORD_CHARS = 16_384;
 
-/** Returns where to start the search for secrets (`base`), and how far after it any secret that began earlier has surely ended (`first`). */
+/** Returns where to start the search for secrets (`base`), and how far after it every secret that began earlier has ended (`first`). */
 function knownFrom(text: string, near: number): { base: number; first: number } {
   const first = firstKnown(text, near);
   if (first < text.length - near) return { base: near, first };
@@ -64,7 +64,7 @@ function inPrivateKey(text: string, base: number): boolean {
   return before.lastIndexOf("-----BEGIN ") > before.lastIndexOf("-----END ");
 }
 
-/** Returns how far after `base` any secret that began before it has surely ended. */
+/** Returns how far after `base` any secret that began before it has certainly ended. */
 function firstKnown(text: string, base: number): number {
   const begin = inPrivateKey(text, base) ? text.indexOf("-----END ", base + CONTEXT_CHARS) : base;
   if (begin < 0) return text.length - base;

@@ -344,7 +344,7 @@ describe("a message to Slack", () => {
     ["no", ["chat.postMessage"]],
     ["maybe", []],
   ] as const)(
-    "that fails at the command's address is sent directly only if it surely did not arrive (%s)",
+    "that fails at the command's address is sent directly only if it certainly did not arrive (%s)",
     async (applied, methods) => {
       const lost = new PortError("no answer", { applied, retry: "later", code: "timeout" });
       const { chat, asked } = recording(undefined, () => Promise.reject(lost));
