@@ -94,6 +94,23 @@ test("ids that Slack does not know are reported apart from those that could not 
   ]);
 });
 
+test("the number of ids that were not looked up is reported, whatever was found about the others", async () => {
+  const groups = Array.from({ length: 14 }, (_, nth) => `S0${nth}X`);
+  const saysOf = async (slack: Slack): Promise<string[]> => {
+    const { findings } = await found(slack, { APPROVERS: groups.join(",") });
+    return about(findings, "Approvers").map(({ says }) => says);
+  };
+  const left = "; 4 more ids were not checked";
+  const slow = failing(SLOW_DOWN, "usergroups.users.list", "S00X");
+  const gone = failing(UNKNOWN, "usergroups.users.list", "S01X");
+  const unchecked = `S00X could not be checked: ${SLOW_DOWN.message}`;
+  expect(await saysOf(slow)).toEqual([`${unchecked}${left}`]);
+  expect(await saysOf((asked) => (asked.id === "S00X" ? slow(asked) : gone(asked)))).toEqual([
+    `S01X: ${UNKNOWN.message}${left}`,
+    unchecked,
+  ]);
+});
+
 test("an answer that cannot be read says nothing about the id", async () => {
   const { findings } = await found(
     (asked) => (asked.method === "users.info" ? { ok: true, user: 1 } : knowsAll(asked)),

@@ -128,11 +128,9 @@ async function checkIds(call: Call, { what, ids, unknown }: Ids): Promise<Findin
   const left = rest === 0 ? "" : `; ${rest} more ids were not checked`;
   if (faulty.length + unchecked.length === 0)
     return [good(what, `Slack knows all ids that are named there (${asked.length})${left}`)];
+  if (faulty.length === 0) return uncheckedFindings({ what, unknown }, unchecked, left);
   const says = faulty.map(({ words }) => words).join("; ");
-  return [
-    ...(faulty.length === 0 ? [] : [unknown(what, `${says}${left}`, COPY_ID)]),
-    ...uncheckedFindings({ what, unknown }, unchecked),
-  ];
+  return [unknown(what, `${says}${left}`, COPY_ID), ...uncheckedFindings({ what, unknown }, unchecked)];
 }
 
 type Doubt = { readonly id: string; readonly words: string };
@@ -140,11 +138,12 @@ type Doubt = { readonly id: string; readonly words: string };
 function uncheckedFindings(
   { what, unknown }: Pick<Ids, "what" | "unknown">,
   doubts: readonly Doubt[] = [],
+  left = "",
 ): Finding[] {
   if (doubts.length === 0) return [];
   const ids = doubts.map(({ id }) => id).join(", ");
   const reasons = new Set(doubts.map(({ words }) => words));
-  return [unknown(what, `${ids} could not be checked: ${[...reasons].join("; ")}`, AGAIN)];
+  return [unknown(what, `${ids} could not be checked: ${[...reasons].join("; ")}${left}`, AGAIN)];
 }
 
 /** `unchecked`: ids about which Slack's answer, or its silence, says nothing. */
