@@ -191,19 +191,19 @@ describe("approvals that come at once", () => {
     expect(keys.size).toBe(12);
   });
 
-  test.each(["expired", "no-longer-listed"] as const)(
-    "are counted in their list when they close (%s), because they get no cards",
-    (cause) => {
-      const slot = listingSlot(1);
-      const before = withListing("up");
-      const approvals = before.approvals.map((each, nth) =>
-        nth > 2 ? each : { ...each, state: { type: "closed" as const, cause, at: NOON } },
-      );
-      const run = applyListing({ ...before, approvals });
-      expect(dueActs(run)).toEqual([{ type: "update", slot }]);
-      expect(textOf(messageIn(run, slot).blocks)).toContain("Closed without a decision here: 3.");
-    },
-  );
+  test.each([
+    ["expired", ". Time was up"],
+    ["no-longer-listed", ", no longer listed by the service (withdrawn, or decided outside Countersign)."],
+  ] as const)("are counted in their list when they close (%s), because they get no cards", (cause, fate) => {
+    const slot = listingSlot(1);
+    const before = withListing("up");
+    const approvals = before.approvals.map((each, nth) =>
+      nth > 2 ? each : { ...each, state: { type: "closed" as const, cause, at: NOON } },
+    );
+    const run = applyListing({ ...before, approvals });
+    expect(dueActs(run)).toEqual([{ type: "update", slot }]);
+    expect(textOf(messageIn(run, slot).blocks)).toContain(`Closed without a decision here: 3${fate}`);
+  });
 });
 
 /** The messages that are in Slack, and the buttons on each. */

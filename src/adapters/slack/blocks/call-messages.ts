@@ -217,7 +217,7 @@ function fatesOf(of: readonly GatheredCall[]): string {
   const closed = of.filter((each) => each.closed === true).length;
   if (closed === 0) return "Their cards say what the agents are told.";
   const fate =
-    "closed without a decision, and nothing more is sent. The service may still be waiting for a decision: make it there before anyone asks again.";
+    "closed without a decision, and nothing more is sent. The service may still be waiting. Decide there first, before anyone starts the same work again.";
   return closed === of.length
     ? `They ${fate}`
     : `${count(closed)} of them ${fate} The cards of the others say what the agents are told.`;

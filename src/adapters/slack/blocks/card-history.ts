@@ -199,7 +199,7 @@ export function precedentBlocks(precedents: Precedents = NO_PRECEDENTS): Block[]
 }
 
 /** Decisions that the readers may not see can be so many that they would hide those that the readers may see. */
-const UNREAD = `At least ${MAX_READ} decisions were found that can't be shown here. Those before them were not looked at, so a denial or an approval may be missing here.`;
+const UNREAD = `At least ${MAX_READ} decisions can't be shown here, and older ones were not checked. So a denial or an approval may be missing.`;
 
 export function precedentLines({ denied, approved, unread }: Precedents): RichTextSection[] {
   const lines = [

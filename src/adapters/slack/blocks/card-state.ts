@@ -73,7 +73,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         waits: false,
         open: false,
         cause: state.cause,
-        text: closedWords(state.cause),
+        text: closedWords(state.cause, approval.past),
       };
     case "decided": {
       const { decision, delivery } = state;

@@ -1,6 +1,12 @@
 // What a card says about the delivery of its decision to the service, in addition to its title.
 
-import { answeredBefore, type ClosedCause, type Decision, type Delivery } from "../../../domain/approval.ts";
+import {
+  answeredBefore,
+  type ClosedCause,
+  type Decision,
+  type Delivery,
+  type PastDecision,
+} from "../../../domain/approval.ts";
 import { isKnownToService } from "../../../domain/end-run.ts";
 import { isWatched, type Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
@@ -93,7 +99,7 @@ function unconfirmedWords(
         ? `${sent} Now ${LISTED}`
         : `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
     case "request-changed":
-      return `${sent} The request has changed since, so nothing more is sent. Look up in the agent service what became of this ${what}. If the service still asks for the changed request, it has a card of its own here.`;
+      return `${sent} The request has changed since, so nothing more is sent. Look up in the agent service what became of this ${what}. If the service still asks for the changed request, it waits in this thread as a request of its own.`;
     case "tampered":
       return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. ${LOOK_UP}`;
     case "run-missing":
@@ -151,14 +157,16 @@ export const CLOSED_TITLES = {
   tampered: "🚨 Stopped",
 } as const satisfies Record<ClosedCause, string>;
 
-export function closedWords(cause: ClosedCause): string {
+/** `past` is left out if it is not known. */
+export function closedWords(cause: ClosedCause, past?: readonly PastDecision[]): string {
   switch (cause) {
     case "no-longer-listed":
       return "The service no longer lists it. It may have been withdrawn, or decided outside Countersign.";
     case "unreadable":
       return "The service now sends it in a format that Countersign can't read, so it can't be decided here. A message in the run's thread says why.";
     case "run-over":
-      return "The run ended, and no decision made here is known to have taken effect. The service does not say whether one was made elsewhere.";
+      // A restored copy may lack decisions, so this does not say that there were none.
+      return `The run ended, and ${past?.length === 0 ? "no decision is recorded here" : "no decision made here is known to have taken effect"}. The service does not say whether one was made elsewhere.`;
     case "run-missing":
       return "The service no longer knows the run.";
     case "expired":

@@ -88,7 +88,7 @@ export function questionBlocks(approval: Approval): RichTextBlock[] {
           line(
             span("The clock is paused until there is an answer, or until "),
             moment(waits),
-            span(" at the latest. If the answer comes sooner, the deadline moves up."),
+            span(" at the latest. If the answer comes sooner, so does the deadline."),
           ),
         ];
   const more = questionsOf(approval).length - 1;

@@ -146,11 +146,10 @@ function beginningOf(notice: DecisionNotice): string {
     case "decision-void":
       return notice.cause === "restored" ? "Approval no longer counts" : "Decision not sent";
     case "decision-stopped":
-      return "Decision not sent again";
     case "decision-unconfirmed":
       return "❓ Decision not confirmed";
     case "decision-refused":
-      return "Refused by the service";
+      return "Your decision was refused";
     case "decision-elsewhere":
       return "Decision not applied";
   }

@@ -50,12 +50,18 @@ export function receipt(
     ...(reportedAt === undefined ? [notMe(id)] : []),
     note(smallPrint(facts.entry)),
   ];
-  return { text: escaped(`${verbOf(entry)}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
+  return { text: escaped(`${beginningOf(entry)}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
 }
 
 function titleOf(entry: KeptEntry["entry"]): string {
   if (isUndo(entry)) return "You took your approval back before it was sent";
   return `Your ${entry.verdict === "deny" ? "denial" : "approval"} is recorded`;
+}
+
+/** A short title for a lock screen, so that it shows the action too. */
+function beginningOf(entry: KeptEntry["entry"]): string {
+  if (isUndo(entry)) return "Your approval taken back";
+  return entry.verdict === "deny" ? "Your denial" : "Your approval";
 }
 
 /** `at` is null if the time of the report is no longer known. */

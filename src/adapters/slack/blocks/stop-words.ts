@@ -73,12 +73,12 @@ function refusedWords(refused: number): string[] {
 function notStoppedWords({ named, more }: ReturnType<typeof notStopped>): string[] {
   const all = named.length + more;
   if (all === 0) return [];
-  const isOpen = named.some(({ fate }) => fate !== "sent-confirmed");
-  const unknown = isOpen
-    ? " One that is not confirmed may take effect: look it up in the agent service."
-    : "";
+  const sent = `Too late to stop: ${count(all)} ${plural(all, "approval")} ${plural(all, "was", "were")} already sent`;
+  // Those that are not confirmed come first, so `named` has one if there is one.
+  if (named.every(({ fate }) => fate === "sent-confirmed"))
+    return [`${sent}, and the service confirmed ${plural(all, "it", "them")}.`];
   return [
-    `Not stopped: ${count(all)} ${plural(all, "approval")} ${plural(all, "was", "were")} sent before.${unknown}`,
+    `${sent}. ${plural(all, "It", "Those not confirmed")} may have taken effect: look ${plural(all, "it", "them")} up in the agent service.`,
   ];
 }
 

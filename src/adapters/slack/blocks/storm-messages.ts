@@ -75,21 +75,21 @@ function decidedLine(run: Run, page: number) {
 
 const closedLines = (run: Run, page: number) =>
   [...closedOf(run, page)].map(([cause, many]) =>
-    line(span(`Closed without a decision here: ${count(many)}. ${CLOSED[cause]}`)),
+    line(span(`Closed without a decision here: ${count(many)}${CLOSED[cause]}`)),
   );
 
-/** Each is true of one request and of several. */
+/** Each continues a sentence after the number of requests, and fits one and several. */
 const CLOSED: { readonly [cause in ClosedCause]: string } = {
-  "no-longer-listed": "The service no longer lists this: it was withdrawn, or decided outside Countersign.",
+  "no-longer-listed": ", no longer listed by the service (withdrawn, or decided outside Countersign).",
   unreadable:
-    "The service now sends this in a format that Countersign can't read. A message in this thread says why.",
-  "run-over": "The run ended first.",
-  "run-missing": "The service no longer knows the run.",
-  unwatched: "Countersign no longer watches the run. The service may still be waiting.",
+    ", now sent by the service in a format that Countersign can't read. A message in this thread says why.",
+  "run-over": ". The run ended first.",
+  "run-missing": ". The service no longer knows the run.",
+  unwatched: ". Countersign no longer watches the run. The service may still be waiting.",
   expired:
-    "Time was up, and nothing more is sent. The service may still be waiting for a decision: make it there before anyone asks again.",
+    ". Time was up, and nothing more is sent. The service may still be waiting. Decide there first, before anyone starts the same work again.",
   tampered:
-    "Countersign's record was changed from outside, so nothing is sent. Tell the people who run Countersign.",
+    ". Countersign's record was changed from outside, so nothing is sent. Tell the people who run Countersign.",
 };
 
 /** Everyone whom one of the rules mentions. Slack notifies them when the listing is posted, but not when it is updated. */

@@ -56,6 +56,11 @@ describe("a card shows", () => {
       expect(shown).toContain("no decision made here is known to have taken effect");
     },
   );
+
+  test("after a run ended without a decision, that none is recorded here", () => {
+    const shown = words({ ...PENDING, state: { type: "closed", cause: "run-over", at: NOON } });
+    expect(shown).toContain("The run ended, and no decision is recorded here.");
+  });
 });
 
 describe("behind Details", () => {

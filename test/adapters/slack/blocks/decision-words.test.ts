@@ -336,13 +336,27 @@ describe("the message about a stop", () => {
       ),
     );
     expect(all).toContain(
-      "Not stopped: 5 approvals were sent before. One that is not confirmed may take effect",
+      "Too late to stop: 5 approvals were already sent. Those not confirmed may have taken effect: look them up",
     );
     expect(all).toMatch(
       /• Approved, not confirmed yet: \*\*drop db_3\*\*\n• Approved, never confirmed: \*\*drop db_4\*\*\n• Approved, not confirmed yet: \*\*drop db_5\*\*\n• Approved, confirmed: \*\*drop db_2\*\*\n• Approved, confirmed: \*\*drop db_1\*\*$/m,
     );
-    expect(shown(stopped(approvedAs("db_1", confirmed)))).not.toContain("may take effect");
-    expect(shown(stopped(deniedAs("db_1", confirmed)))).not.toContain("Not stopped");
+    expect(shown(stopped(deniedAs("db_1", confirmed)))).not.toContain("Too late to stop");
+  });
+
+  test("says of approvals that were sent before it what the service confirmed, also if there is only one", () => {
+    const one = (delivery: Delivery): string => shown(stopped(approvedAs("db_1", delivery)));
+    for (const delivery of [sending, unsure, lost])
+      expect(one(delivery)).toContain(
+        "Too late to stop: 1 approval was already sent. It may have taken effect: look it up in the agent service.",
+      );
+    expect(one(confirmed)).toContain(
+      "Too late to stop: 1 approval was already sent, and the service confirmed it.",
+    );
+    const six = Array.from({ length: 6 }, (_none, at) => approvedAs(`db_${at}`, confirmed));
+    expect(shown(stopped(...six))).toContain(
+      "Too late to stop: 6 approvals were already sent, and the service confirmed them.",
+    );
   });
 
   test("does not name an approval that was given after the stop was lifted", () => {
@@ -350,8 +364,8 @@ describe("the message about a stop", () => {
       ...stopped(approvedAs("db_1", confirmed, at)),
       stop: { ...stop, lifted: { by: APPROVER, at: NOON + 1 } },
     });
-    expect(shown(lifted(NOON + 2))).not.toContain("Not stopped");
-    expect(shown(lifted(NOON - 1))).toContain("Not stopped: 1 approval was sent before.");
+    expect(shown(lifted(NOON + 2))).not.toContain("Too late to stop");
+    expect(shown(lifted(NOON - 1))).toContain("Too late to stop: 1 approval was already sent");
   });
 
   test("has another key whenever it names another sent approval, another fate or another number of them", () => {

@@ -150,7 +150,7 @@ describe("a request with an open question", () => {
     const answered = done(answer({ approval: asked, question }, { by: REQUESTER, text: "So." }, at));
     const shown = (approval: Approval): string => printedMessage(approvalCard(runOf(approval), approval));
     expect(shown(asked)).toContain("Deadline, if no one answers the question: ");
-    expect(shown(asked)).toContain("If the answer comes sooner, the deadline moves up.");
+    expect(shown(asked)).toContain("If the answer comes sooner, so does the deadline.");
     for (const each of [expiring, answered]) {
       expect(shown(each)).toContain("Deadline: ");
       expect(shown(each)).not.toContain("no one answers");

@@ -190,7 +190,7 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
       decided({ type: "unconfirmed", at: NOON, cause: "no-longer-listed", answered: ANSWERED }, "deny"),
     ),
   ],
-  closed: Object.values(CLOSED),
+  closed: [...Object.values(CLOSED), card("run over, undecided", closed("run-over"))],
   tampered: [card("", closed("tampered"))],
 };
 

@@ -334,6 +334,10 @@ export const NOTICES_IN_THREAD: Record<
         DEPLOYMENT,
       ),
     },
+    ...[lostDenial, confirmed].map((delivery) => ({
+      when: `one approval was sent before, ${delivery.type}`,
+      drawn: messageIn(withApprovals(STOPPED_RUN, decided(delivery)), STOPPED, DEPLOYMENT),
+    })),
     { when: "no denial yet", drawn: messageIn({ ...CREATED, stop: STOP }, STOPPED, DEPLOYMENT) },
     {
       when: "its entry in the audit was changed",
