@@ -56,12 +56,13 @@ test("the file for commands in a shell names what the unit sets, and the secrets
   expect(lines.filter((line) => line !== "" && !line.startsWith("#"))).toEqual(expected);
 });
 
-test("Node cuts an unquoted value at #, where systemd does not, so the file for commands says to quote it", () => {
-  const url = "https://agents.example.com/#/runs/{run}";
+test("Node reads a value in single quotes as it is written, as systemd does, so the file for commands says to use them", () => {
+  const url = String.raw`https://agents.example.com/#/runs\new\\{run}`;
   expect(parseEnv(`RUN_URL=${url}`)).toEqual({ RUN_URL: "https://agents.example.com/" });
-  expect(parseEnv(`RUN_URL="${url}"`)).toEqual({ RUN_URL: url });
+  expect(parseEnv(`RUN_URL="${url}"`)).not.toEqual({ RUN_URL: url });
+  expect(parseEnv(`RUN_URL='${url}'`)).toEqual({ RUN_URL: url });
   const shell = readFileSync(new URL("../deploy/systemd/shell.env", import.meta.url), "utf8");
-  expect(shell).toMatch(/^# .*contains # in double quotes/m);
+  expect(shell).toMatch(/^# .*contains # or \\ in single quotes/m);
 });
 
 test("the unit starts the bot as npm start does, and restarts it unless the configuration is wrong", () => {

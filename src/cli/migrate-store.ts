@@ -111,6 +111,6 @@ function doneWords({ database, key }: Where, url: string, done: Moved, state: st
     `The audit arrived intact. ${state}`,
     `${database} is unchanged. Do not start Countersign on it again: two installations would both act on the same runs.`,
     `Start Countersign with DATABASE_URL set to the new address, and AUDIT_KEY to ${keySource}.`,
-    `Replace the back-up job with pg_dump, and move ${database} out of its folder${leftKey}: otherwise the old job goes on to copy the old file, and reports success.`,
+    `Replace the back-up job with pg_dump, and move ${database}, with its -wal and -shm if they are there, out of its folder${leftKey}: otherwise the old job goes on to copy the old file, and reports success.`,
   ].join("\n");
 }

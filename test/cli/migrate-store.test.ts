@@ -171,7 +171,7 @@ test("a back-up of the old file fails once it is moved away as the command says,
   await installation();
   const { out } = await move();
   expect(out).toMatch(
-    /Replace the back-up job with pg_dump, and move .*bot\.db .*leave .*bot\.db\.audit-key/,
+    /Replace the back-up job with pg_dump, and move .*bot\.db, with its -wal and -shm .*leave .*bot\.db\.audit-key/,
   );
   mkdirSync(join(folder, "old"));
   renameSync(file, join(folder, "old", "bot.db"));
