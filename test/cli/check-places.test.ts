@@ -1,7 +1,8 @@
 // The doctor looks up the ids of the configuration in Slack. A fault of an id is distinguished from a look-up that failed.
 
+import { WebAPIPlatformError } from "@slack/web-api";
 import { describe, expect, test } from "vitest";
-import type { Answer } from "#src/adapters/slack/clients.ts";
+import { type Answer, toPortError } from "#src/adapters/slack/clients.ts";
 import { checkPlaces } from "#src/cli/doctor/check-places.ts";
 import type { Finding } from "#src/cli/doctor/finding.ts";
 import { ChannelId } from "#src/domain/ids.ts";
@@ -80,6 +81,23 @@ describe.each([
       { level: "wrong", says: `C0OPS could not be checked: ${error.message}` },
     ]);
   });
+});
+
+test("if the app lacks a scope, the advice is to reinstall it, and the others' advice stays", async () => {
+  const error = toPortError(new WebAPIPlatformError({ ok: false, error: "missing_scope" }));
+  const slack: Slack = (asked) => {
+    if (asked.method === "users.info") throw SLOW_DOWN;
+    return failing(error, "usergroups.users.list")(asked);
+  };
+  const { findings } = await found(slack, { APPROVERS: "U0ANA,S0SRE,S0OPS" });
+  const [slow, lacking, ...others] = about(findings, "Approvers");
+  expect(slow?.says).toBe("U0ANA could not be checked: Slack asks us to slow down");
+  expect(slow?.todo).toMatch(/^Run the doctor again in a minute\./);
+  expect(lacking?.says).toBe(
+    "S0SRE, S0OPS could not be checked: the Slack app lacks a scope; install it again from manifest.yml",
+  );
+  expect(lacking?.todo).toMatch(/reinstall the app to the workspace\.$/);
+  expect(others).toEqual([]);
 });
 
 test("ids that Slack does not know are reported apart from those that could not be checked", async () => {

@@ -6,6 +6,7 @@ import type { Call } from "../../adapters/slack/clients.ts";
 import type { Config } from "../../config.ts";
 import { idsNamedIn, type Policy } from "../../domain/policy/policy.ts";
 import { PortError } from "../../ports.ts";
+import { REINSTALL } from "./check-slack.ts";
 import { bad, type Finding, good, note } from "./finding.ts";
 
 const CHANNELS = "Channels";
@@ -105,8 +106,10 @@ async function checkAuditChannel(call: Call, channel: string): Promise<Finding[]
   const found = await tryCall(
     async () => Channel.parse(await call("conversations.info", { channel })).channel,
   );
-  if ("error" in found && found.isUnchecked)
-    return uncheckedFindings({ what: AUDIT_CHANNEL, unknown: bad }, [{ id: channel, words: found.error }]);
+  if ("error" in found && found.todo !== "") {
+    const doubt = { id: channel, words: found.error, todo: found.todo };
+    return uncheckedFindings({ what: AUDIT_CHANNEL, unknown: bad }, [doubt]);
+  }
   if ("error" in found) return [bad(AUDIT_CHANNEL, `${channel}: ${found.error}`, INVITE_THERE)];
   const { is_archived, is_member } = found.value;
   if (is_archived) return [bad(AUDIT_CHANNEL, `${channel} is archived`, INVITE_THERE)];
@@ -133,17 +136,20 @@ async function checkIds(call: Call, { what, ids, unknown }: Ids): Promise<Findin
   return [unknown(what, `${says}${left}`, COPY_ID), ...uncheckedFindings({ what, unknown }, unchecked)];
 }
 
-type Doubt = { readonly id: string; readonly words: string };
+/** `todo`: as in `Tried`. */
+type Doubt = { readonly id: string; readonly words: string; readonly todo: string };
 
 function uncheckedFindings(
   { what, unknown }: Pick<Ids, "what" | "unknown">,
   doubts: readonly Doubt[] = [],
   left = "",
 ): Finding[] {
-  if (doubts.length === 0) return [];
-  const ids = doubts.map(({ id }) => id).join(", ");
-  const reasons = new Set(doubts.map(({ words }) => words));
-  return [unknown(what, `${ids} could not be checked: ${[...reasons].join("; ")}${left}`, AGAIN)];
+  return [...Map.groupBy(doubts, ({ todo }) => todo)].map(([todo, alike], at) => {
+    const ids = alike.map(({ id }) => id).join(", ");
+    const reasons = new Set(alike.map(({ words }) => words));
+    const words = `${ids} could not be checked: ${[...reasons].join("; ")}${at === 0 ? left : ""}`;
+    return unknown(what, words, todo);
+  });
 }
 
 /** `unchecked`: ids about which Slack's answer, or its silence, says nothing. */
@@ -155,12 +161,12 @@ async function doubtsOf(
     ids.map(async (id) => {
       const found = await tryCall(() => faultOf(call, id));
       if (!("error" in found))
-        return found.value === null ? [] : [{ id, words: `${id} ${found.value}`, isUnchecked: false }];
-      const { error, isUnchecked } = found;
-      return [{ id, words: isUnchecked ? error : `${id}: ${error}`, isUnchecked }];
+        return found.value === null ? [] : [{ id, words: `${id} ${found.value}`, todo: "" }];
+      const { error, todo } = found;
+      return [{ id, words: todo === "" ? `${id}: ${error}` : error, todo }];
     }),
   );
-  return Object.groupBy(doubts.flat(), ({ isUnchecked }) => (isUnchecked ? "unchecked" : "faulty"));
+  return Object.groupBy(doubts.flat(), ({ todo }) => (todo === "" ? "faulty" : "unchecked"));
 }
 
 /** Resolves to what Slack says is wrong with this id, or to null. */
@@ -183,15 +189,20 @@ async function faultOf(call: Call, id: string): Promise<string | null> {
 
 type Tried<Value> =
   | { readonly value: Value }
-  /** `isUnchecked`: the call may succeed later, so its failure says nothing about what it asks for. */
-  | { readonly error: string; readonly isUnchecked: boolean };
+  /** `todo`: what makes the call succeed, if its failure says nothing about what it asks for. Otherwise empty. */
+  | { readonly error: string; readonly todo: string };
 
 async function tryCall<Value>(call: () => Promise<Value>): Promise<Tried<Value>> {
   try {
     return { value: await call() };
   } catch (error) {
-    if (error instanceof z.ZodError) return { error: "Slack's answer cannot be read", isUnchecked: true };
-    if (error instanceof PortError) return { error: error.message, isUnchecked: error.retry === "later" };
+    if (error instanceof z.ZodError) return { error: "Slack's answer cannot be read", todo: AGAIN };
+    if (error instanceof PortError) return { error: error.message, todo: todoOf(error) };
     throw error;
   }
+}
+
+function todoOf({ code, retry }: PortError): string {
+  if (code === "missing_scope") return REINSTALL;
+  return retry === "later" ? AGAIN : "";
 }

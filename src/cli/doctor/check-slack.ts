@@ -21,7 +21,7 @@ const UNREACHED = "Check that this machine can reach Slack, and SLACK_API_URL if
 const COPY_BOT_TOKEN = "Copy SLACK_BOT_TOKEN again from the app's page OAuth & Permissions.";
 const ONE_APP = "Copy both tokens, and SLACK_APP_ID if it is set, from the pages of the same app.";
 const NAME_APP = 'Set SLACK_APP_ID to the "App ID" on the app\'s page Basic Information.';
-const REINSTALL =
+export const REINSTALL =
   "Update the app's manifest from manifest.yml (HTTP mode: manifest.http.yml), and reinstall the app to the workspace.";
 const CONNECTIONS =
   "Set SLACK_APP_TOKEN to an app-level token with the scope connections:write, and turn Socket Mode on.";
