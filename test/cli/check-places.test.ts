@@ -23,6 +23,11 @@ const UNKNOWN = new PortError("Slack refused (user_not_found)", {
   retry: "never",
   code: "user_not_found",
 });
+const UNSEEN = new PortError("Countersign can't see this channel", {
+  applied: "no",
+  retry: "never",
+  code: "channel_not_found",
+});
 
 const EXCEPTING = aPolicy({ except: { ...these([]), channels: [ChannelId("C0OPS")] } });
 
@@ -146,4 +151,22 @@ test("at most ten groups are looked up, because the bot needs the rest of what S
   expect(about(findings, "Approvers")[0]?.says).toBe(
     "Slack knows all ids that are named there (11); 4 more ids were not checked",
   );
+});
+
+test.each([
+  ["Slack knows those that were looked up", knowsAll, []],
+  [
+    "the app cannot see one that was looked up",
+    failing(UNSEEN, "conversations.info", "C01"),
+    ['C01: Countersign can\'t see this channel, and it is excepted by "deploy"'],
+  ],
+] as const)("the excepted channels that are not looked up are counted, if %s", async (_why, slack, says) => {
+  const channels = Array.from({ length: 23 }, (_, nth) => ChannelId(`C0${nth}`));
+  const policy = aPolicy({ name: "deploy", except: { ...these([]), channels } });
+  const { findings, asked } = await found(slack, {}, policy);
+  expect(asked.filter(({ method }) => method === "conversations.info")).toHaveLength(20);
+  expect(about(findings, "Policy").map((finding) => finding.says)).toEqual([
+    ...says,
+    "3 more channels that rules except were not checked",
+  ]);
 });

@@ -20,6 +20,7 @@ const INVITE_THERE = "Invite the app to that channel, or set AUDIT_CHANNEL to an
 /** Countersign starts, but no one may decide under a rule that excepts a channel it cannot see. */
 const SEE_EXCEPTED =
   "Invite the app to that channel, or except its people by their ids or by a user group. Until then Slack does not say who is excepted, so no one may decide under these rules.";
+const LINT_EXCEPTED = "To check all of them, set SLACK_BOT_TOKEN and run: npm run policy -- lint FILE";
 const COPY_ID =
   "Copy the id again from Slack: ⋮ in a person's profile, or at the end of a channel's details.";
 
@@ -75,7 +76,8 @@ async function checkExcepted(
   call: Call,
   excepted: ReadonlyMap<string, readonly string[]>,
 ): Promise<Finding[]> {
-  const { faulty = [], unchecked } = await doubtsOf(call, toAsk(excepted.keys()));
+  const asked = toAsk(excepted.keys());
+  const { faulty = [], unchecked } = await doubtsOf(call, asked);
   const says = faulty.map(({ id, words }) => {
     const rules = excepted.get(id)?.map((rule) => `"${rule}"`) ?? [];
     return `${words}, and it is excepted by ${rules.join(", ")}`;
@@ -83,7 +85,15 @@ async function checkExcepted(
   return [
     ...(says.length === 0 ? [] : [bad(IN_POLICY, says.join("; "), SEE_EXCEPTED)]),
     ...uncheckedFindings({ what: IN_POLICY, unknown: bad }, unchecked),
+    ...leftFindings(excepted.size - asked.length),
   ];
+}
+
+function leftFindings(left: number): Finding[] {
+  if (left === 0) return [];
+  const says =
+    left === 1 ? "1 more channel that rules except was" : `${left} more channels that rules except were`;
+  return [note(IN_POLICY, `${says} not checked`, LINT_EXCEPTED)];
 }
 
 async function checkJoined(call: Call): Promise<Finding[]> {
