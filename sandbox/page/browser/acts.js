@@ -44,6 +44,9 @@ export function showResult(place, result) {
   for (const older of document.querySelectorAll("[data-toast], [data-composer] [data-alert]"))
     older.toggleAttribute("hidden", true);
   if (!(place instanceof HTMLElement)) return;
+  // The sandbox may have drawn the same words, and then it also withdraws them.
+  if (!result.ok && !place.hidden && place.textContent === result.error) return;
+  place.toggleAttribute("data-own-alert", !result.ok);
   place.hidden = result.ok;
   place.textContent = result.ok ? "" : result.error;
 }

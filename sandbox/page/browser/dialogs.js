@@ -4,6 +4,7 @@ import { act, showResult, whileBusy } from "./acts.js";
 import { startAsking } from "./ask-first.js";
 import {
   fieldsOf,
+  firstInvalid,
   forgetParked,
   forgetPlace,
   isComplete,
@@ -134,7 +135,7 @@ function show(dialog) {
     dialog.querySelector("[data-blocks]");
   // A long request is shown from its beginning. The page scrolls to the field at its end only if the field has an error.
   if (first instanceof HTMLElement) first.focus({ preventScroll: true });
-  showError(dialog);
+  showError(firstInvalid(dialog));
 }
 
 /** Focuses the first of these elements that exists and is visible. @param {(string | null)[]} paths */

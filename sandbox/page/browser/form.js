@@ -75,13 +75,33 @@ function complain(field, text) {
  */
 function withdraw(form, words) {
   for (const field of form.elements) {
-    const [id, ...others] = field.getAttribute("aria-describedby")?.split(" ") ?? [];
-    if (id !== words.id) continue;
+    if (!isDescribed(field, words)) continue;
+    const others = field.getAttribute("aria-describedby")?.split(" ").slice(1) ?? [];
     field.removeAttribute("aria-invalid");
     field.removeAttribute("aria-describedby");
     if (others.length > 0) field.setAttribute("aria-describedby", others.join(" "));
   }
   words.remove();
+}
+
+/**
+ * Repeats in the new drawing what only the page has said.
+ * @param {HTMLFormElement} old
+ * @param {HTMLFormElement} drawn
+ */
+function repeatOwnWords(old, drawn) {
+  for (const words of old.querySelectorAll("[data-own-error]")) {
+    const name = [...old.elements].find((one) => isDescribed(one, words))?.getAttribute("name");
+    const field = [...drawn.elements].find((one) => one.getAttribute("name") === name);
+    if (field !== undefined) complain(field, words.textContent ?? "");
+  }
+  const alert = old.querySelector("[data-own-alert]:not([hidden])");
+  if (alert !== null) drawn.querySelector("[data-alert][hidden]")?.replaceWith(alert);
+}
+
+/** Whether `complain` put these words at this field. @param {Element} field @param {Element} words */
+function isDescribed(field, words) {
+  return field.getAttribute("aria-describedby")?.split(" ")[0] === words.id;
 }
 
 /** The input of each field. An option is identified by its text, because its number may change. @typedef {Map<string, string[]>} Typed */
@@ -140,21 +160,23 @@ const formIn = (within) => within.querySelector("form[data-modal-form]");
  */
 export function carryOver(before, after) {
   const scroller = before.querySelector("dialog[open] [data-blocks]");
-  if (scroller !== null) redrawn = scroller.scrollTop;
+  if (scroller !== null) redrawn = { top: scroller.scrollTop, errors: errorsIn(before) };
   const [old, drawn] = [formIn(before), formIn(after)];
-  if (old instanceof HTMLFormElement && drawn instanceof HTMLFormElement) fill(drawn, typedIn(old));
+  if (!(old instanceof HTMLFormElement && drawn instanceof HTMLFormElement)) return;
+  fill(drawn, typedIn(old));
+  repeatOwnWords(old, drawn);
 }
 
-/** The scroll position of a view that was just redrawn. Null if none was. @type {number | null} */
+/** The scroll position and the errors of a view that was just redrawn. Null if none was. @type {{ top: number, errors: Set<string> } | null} */
 let redrawn = null;
 
-/** Restores the scroll position of a redrawn view, or scrolls to its first error. @param {Element} dialog */
+/** Restores the scroll position of a redrawn view, or scrolls to its first new error. @param {Element} dialog */
 export function keepPlace(dialog) {
   const scroller = dialog.querySelector("[data-blocks]");
   if (redrawn === null || scroller === null) return;
-  scroller.scrollTop = redrawn;
+  scroller.scrollTop = redrawn.top;
+  showError(newlyInvalid(dialog, redrawn.errors));
   redrawn = null;
-  showError(dialog);
 }
 
 /** A view that replaced another one starts at its beginning. */
@@ -162,17 +184,42 @@ export function forgetPlace() {
   redrawn = null;
 }
 
-/** Scrolls to the first field with an error. If there is no room for both, the error is shown. @param {Element} within */
-export function showError(within) {
-  const block = within.querySelector('[aria-invalid="true"]')?.closest("[data-kind]");
+const INVALID = '[aria-invalid="true"]';
+
+/** @param {ParentNode} within */
+export const firstInvalid = (within) => within.querySelector(INVALID);
+
+/** The errors, each with the name of its field, because another error of the same field is new. @param {ParentNode} within */
+export function errorsIn(within) {
+  return new Set([...within.querySelectorAll(INVALID)].map(errorOf));
+}
+
+/** @param {Element} field */
+function errorOf(field) {
+  const words = field.closest("[data-kind]")?.querySelector("[data-error]")?.textContent;
+  return `${field.getAttribute("name")} ${words}`;
+}
+
+/** Returns the first field whose error is not among the earlier ones. @param {ParentNode} within @param {Set<string>} earlier */
+export function newlyInvalid(within, earlier) {
+  return [...within.querySelectorAll(INVALID)].find((field) => !earlier.has(errorOf(field))) ?? null;
+}
+
+/** Scrolls to a field with an error. If there is no room for both, the error is shown. @param {Element | null} field */
+export function showError(field) {
+  const block = field?.closest("[data-kind]");
   block?.scrollIntoView({ block: "nearest" });
   block?.querySelector("[data-error]")?.scrollIntoView({ block: "nearest" });
 }
 
 /** The part of the form that scrolls. @type {Element | null} */
 let scrolling = null;
+/** Its height (pixels). A redraw replaces the part, and need not change the height. */
+let room = 0;
 const resized = new ResizeObserver(() => {
-  if (scrolling?.querySelector('[aria-invalid="true"]:focus')) showError(scrolling);
+  const before = room;
+  room = scrolling?.clientHeight ?? 0;
+  if (room !== before) showError(scrolling?.querySelector(`${INVALID}:focus`) ?? null);
 });
 
 /** Keeps the error of the focused field visible when a caption or the keyboard of a phone leaves less room. @param {Element} dialog */

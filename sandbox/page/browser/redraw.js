@@ -1,6 +1,7 @@
 // @ts-check
 // Replaces a piece with its new drawing. Opened details and confirmations stay open, and the focus and the caret stay where they are. If the
-// focused element is gone from the modal, the content of the modal gets the focus.
+// focused element is gone from the modal, the content of the modal gets the focus. A new error takes the focus to its field.
+import { errorsIn, newlyInvalid } from "./form.js";
 
 /**
  * @param {HTMLElement} before
@@ -13,11 +14,12 @@ export function replace(before, after, replaced) {
   const hadFocus = before.contains(focused);
   const focus = hadFocus ? pathTo(focused) : null;
   const setCaret = caretOf(focused);
+  const errors = errorsIn(before);
   replaced(before, after);
   const askAgain = keepAsking(before, after);
   const now = swap(before, after);
   const again =
-    now.querySelector('[aria-invalid="true"]') ??
+    newlyInvalid(now, errors) ??
     (focus === null ? null : now.querySelector(focus)) ??
     now.querySelector("dialog[data-modal][open] [data-blocks]");
   if (hadFocus && again instanceof HTMLElement) again.focus({ preventScroll: true });
