@@ -22,16 +22,30 @@ test("each example of a message has the id under which it is listed", async () =
 const LATEST_START = 28;
 const ACTION = REQUEST.action ?? "";
 
+/** They are about no request, about several, or about one that the approval no longer has. */
+const WITHOUT_ACTION = [
+  "call:past (an expiry, and the request was replaced)",
+  "announcement:past (it has changed)",
+  "notice:cannot-post",
+  "notice:decision-void:request-changed",
+  "notice:queued",
+  "receipt:several",
+];
+
 test("the notifications of single requests begin with the action, after a few words and the deployment's name", async () => {
   const all = { ...(await messageExamples()), ...cardExamples() };
   const texts = Object.entries(all).flatMap(([id, examples]) =>
     /^(call|announcement|notice|receipt|thread:handed-over|card:refused)\b/.test(id)
-      ? examples.flatMap(({ drawn }) => ("text" in drawn ? [`${id} ${drawn.text}`] : []))
+      ? examples.flatMap(({ when, drawn }) =>
+          "text" in drawn ? [{ id: `${id} (${when})`, text: drawn.text }] : [],
+        )
       : [],
   );
-  const starts = texts.map((text) => ({ text, at: text.replace(/^.*PROD · /, "").indexOf(ACTION) }));
-  expect(starts.filter(({ at }) => at > LATEST_START)).toEqual([]);
-  expect(starts.filter(({ at }) => at > 0).length).toBeGreaterThan(40);
+  const wrong = texts.filter(({ id, text }) => {
+    const at = text.replace(/^.*PROD · /, "").indexOf(ACTION);
+    return at > LATEST_START || (at < 0 && !WITHOUT_ACTION.some((each) => id.startsWith(each)));
+  });
+  expect(wrong).toEqual([]);
 });
 
 test("each example of a card is in the state, or has the part, under which it is listed", () => {
