@@ -1,7 +1,16 @@
 // `npm run audit -- verify --against FILE`: the database and the copy that AUDIT_SINK received are compared with each other.
 
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +23,7 @@ import { openStore } from "#src/adapters/store/open.ts";
 import { compareWithCopy, openCopy } from "#src/cli/audit/against.ts";
 import { NO_LINK } from "#src/domain/audit/hash-chain.ts";
 import { relink } from "../audit/tampering.ts";
-import { runCommand } from "../make/run-command.ts";
+import { type Ended, runCommand } from "../make/run-command.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
 let folder = "";
@@ -100,15 +109,28 @@ async function recordMore(): Promise<void> {
   appendFileSync(copy, ocsfLine(row, head.link));
 }
 
+/** Resolves when the command opens the pipe. Rejects with what the command says if it ends before. */
+async function opening(pipe: string, command: Promise<Ended>): Promise<void> {
+  const ended = command.then(({ out, err }) => {
+    throw new Error(`the command ended before it opened ${pipe}: ${out}${err}`);
+  });
+  try {
+    await Promise.race([open(pipe, "w").then((writer) => writer.close()), ended]);
+  } finally {
+    // Without a reader, the open above would block its thread for ever.
+    closeSync(openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK));
+  }
+}
+
 test("an entry that reaches the copy before the command opens it is in the database that is compared", async () => {
   const [first, second] = [join(folder, "first"), join(folder, "second")];
   execFileSync("sh", ["-c", 'mkfifo "$0" "$1"', first, second]);
   const parts = [first, second, copy].flatMap((part) => ["--against", part]);
   const verified = runCommand("audit", ["verify", ...parts], { env: { DATABASE_URL: `sqlite:${file}` } });
   // The command opens the pipes one after the other, and waits until something writes to them.
-  await (await open(first, "w")).close();
+  await opening(first, verified);
   await recordMore();
-  await (await open(second, "w")).close();
+  await opening(second, verified);
   const { code, out, err } = await verified;
   expect(out + err).not.toContain("DIFFERS");
   expect(out).toContain("The copy agrees: 7 entries are the same in both.");
