@@ -18,7 +18,17 @@ const input = (label: string) => ({
   element: { type: "plain_text_input", action_id: "text" },
 });
 
-/** Opens a form with a deadline in five hours, a reason at its beginning and a note at its end, in a tab. */
+const choice = {
+  ...input("Extend by"),
+  optional: true,
+  element: {
+    type: "radio_buttons",
+    action_id: "choice",
+    options: ["One hour", "Four hours"].map((text) => ({ text: plain(text), value: text })),
+  },
+};
+
+/** Opens a form with a deadline in five hours, a reason at its beginning, and a choice and a note at its end, in a tab. */
 async function openForm(): Promise<{ readonly page: Page; readonly view: OpenView }> {
   const timestamp = Math.floor((on.stage.workspace.now() + 5 * HOUR_MS) / 1000);
   const date = { type: "date", timestamp, format: "{ago}", fallback: "later" };
@@ -27,7 +37,7 @@ async function openForm(): Promise<{ readonly page: Page; readonly view: OpenVie
     type: "modal",
     title: plain("Deny request"),
     submit: plain("Deny"),
-    blocks: [deadline, input("Reason"), { type: "section", text: LONG }, input("Note")],
+    blocks: [deadline, input("Reason"), { type: "section", text: LONG }, choice, input("Note")],
   });
   const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   await page.getByText("in 5 hours").waitFor();
@@ -71,6 +81,13 @@ test("the scroll position stays, although the focused field has an error", async
   await redraw(page);
   expect(await focused(page)).toBe("Reason");
   expect(await scrolled(page)).toBe(400);
+});
+
+test("the focus stays at the option that has it", async () => {
+  const { page } = await openForm();
+  await page.getByRole("radio", { name: "Four hours" }).focus();
+  await redraw(page);
+  expect(await focused(page)).toBe("Four hours");
 });
 
 test("a field whose error has other words gets the focus", async () => {

@@ -120,6 +120,9 @@ export function pathTo(element) {
   const { action, block, control, args } = element.dataset;
   const at = element.closest("[data-message]")?.id;
   const within = at === undefined ? "" : `#${CSS.escape(at)} `;
+  // An option has no id of its own.
+  if (element instanceof HTMLInputElement && element.closest("[data-choices]") !== null)
+    return `${within}[name="${CSS.escape(element.name)}"][value="${CSS.escape(element.value)}"]`;
   if (action !== undefined) {
     return `${within}[data-block="${CSS.escape(block ?? "")}"][data-action="${CSS.escape(action)}"]`;
   }
