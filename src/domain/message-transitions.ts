@@ -4,6 +4,7 @@
 
 import { backoffMs, type Outcome, retryAfterOf } from "./effect.ts";
 import {
+  lostOf,
   PLANNED,
   POST_LINGER_MS,
   type PostedMessage,
@@ -47,7 +48,7 @@ export function nextMessageAct(
 
 /** Returns the mark of a post, which is stored before its first byte is sent. `at`: wall time, for the audit. */
 export function markPosting(post: PostedMessage | undefined, at: number): PostedMessage {
-  return { type: "sending", at, tries: triesOf(post) + 1, ...refusedBefore(post) };
+  return { type: "sending", at, tries: triesOf(post) + 1, ...earlierOf(post) };
 }
 
 /** Settles the mark of a dead process: the answer is lost. Returns the same object if there is no mark. */
@@ -79,34 +80,44 @@ function triesOf(post: PostedMessage | undefined): number {
   return post !== undefined && "tries" in post ? post.tries : 0;
 }
 
-function refusedBefore(post: PostedMessage | undefined): { refusals?: number } {
+/** What is remembered of earlier tries. */
+function earlierOf(post: PostedMessage = PLANNED): { refusals?: number; lostAt?: number } {
   const refusals = refusalsOf(post);
-  return refusals === 0 ? {} : { refusals };
+  return { ...(refusals !== 0 && { refusals }), ...lostOf(post) };
 }
+
+/** Returns whether Slack did not refuse some try before the last one. That try's message may still arrive. */
+const mayArriveTwice = (post: MessageIn<"sending" | "unsure">): boolean => post.tries - refusalsOf(post) > 1;
 
 type MessageIn<Is extends PostedMessage["type"]> = Extract<PostedMessage, { type: Is }>;
 
 function afterPosting(before: MessageIn<"sending">, outcome: Outcome, monotonic: number): PostedMessage {
   const { tries } = before;
-  const tried = { tries, ...refusedBefore(before) };
+  const tried = { tries, ...earlierOf(before) };
   switch (outcome.type) {
     case "posted": {
       // An earlier attempt may still arrive, so we look for its copy once.
-      const sweepAt = tries > 1 ? monotonic + SWEEP_AFTER_MS : null;
-      return { type: "up", ts: outcome.ts, shows: outcome.shows, sweepAt, notBefore: 0, tries: 0 };
+      const sweepAt = mayArriveTwice(before) ? monotonic + SWEEP_AFTER_MS : null;
+      const { ts, shows } = outcome;
+      return { type: "up", ts, shows, sweepAt, notBefore: 0, tries: 0, ...lostOf(before) };
     }
     case "refused":
       return {
+        ...tried,
         type: "refused",
         words: outcome.words,
         retryAt: monotonic + REFUSED_RETRY_MS,
-        tries,
         refusals: refusalsOf(before) + 1,
       };
     case "later":
       return { type: "planned", notBefore: monotonic + backoffMs(tries, outcome.afterMs), ...tried };
     default:
-      return { type: "unsure", lookAt: monotonic + POST_LINGER_MS, ...tried };
+      return {
+        type: "unsure",
+        lookAt: monotonic + POST_LINGER_MS,
+        ...tried,
+        lostAt: before.lostAt ?? before.at,
+      };
   }
 }
 
@@ -121,13 +132,13 @@ function afterFinding(before: MessageIn<"unsure">, outcome: Outcome, monotonic: 
           type: "planned",
           notBefore: monotonic + wait,
           tries: before.tries,
-          ...refusedBefore(before),
+          ...earlierOf(before),
         };
       }
       // We do not know what the found copy shows. The empty key causes a redraw.
       // After several attempts, a later one may still arrive, so the sweep waits for it.
-      const sweepAt = before.tries > 1 ? monotonic + SWEEP_AFTER_MS : monotonic;
-      return { type: "up", ts: first, shows: "", sweepAt, notBefore: 0, tries: 0 };
+      const sweepAt = mayArriveTwice(before) ? monotonic + SWEEP_AFTER_MS : monotonic;
+      return { type: "up", ts: first, shows: "", sweepAt, notBefore: 0, tries: 0, ...lostOf(before) };
     }
     case "refused":
       return { ...before, lookAt: monotonic + REFUSED_RETRY_MS, tries };

@@ -8,7 +8,7 @@
 
 import type { MessageTs } from "./ids.ts";
 
-// All times here are monotonic, except `at` of `sending`.
+// All times here are monotonic, except `at` of `sending`, and `lostAt`.
 
 export type PostedMessage =
   | ({ readonly type: "planned"; readonly notBefore: number } & Tries)
@@ -16,7 +16,7 @@ export type PostedMessage =
   /** The answer was lost. We read the thread back at `lookAt`, because until then a late request can still arrive. */
   | ({ readonly type: "unsure"; readonly lookAt: number } & Tries)
   /** Posted. `shows`: the render key of what the message shows. `sweepAt`: when to look once for late extra copies. */
-  | {
+  | ({
       readonly type: "up";
       readonly ts: MessageTs;
       readonly shows: string;
@@ -25,12 +25,15 @@ export type PostedMessage =
       readonly notBefore: number;
       /** The number of failed updates in a row. */
       readonly tries: number;
-    }
+    } & Lost)
   /** Slack refuses the message, for example because the app is not in the channel. Tried again at intervals while the run lives. */
   | ({ readonly type: "refused"; readonly words: string; readonly retryAt: number } & Tries);
 
 /** `refusals`: the number of tries that Slack refused. Absent if none; in older documents, absent means unknown. */
-type Tries = { readonly tries: number; readonly refusals?: number };
+type Tries = { readonly tries: number; readonly refusals?: number } & Lost;
+
+/** `lostAt`: when the first try began whose answer was lost, so no copy is older. Absent if none was; in older documents, absent means unknown. */
+type Lost = { readonly lostAt?: number };
 
 /** `losses`: how often Slack has lost an earlier upload of the file before it was shared. Absent if never. */
 type Losses = { readonly losses?: number };
@@ -99,6 +102,10 @@ export const lostBefore = ({ losses = 0 }: { readonly losses?: number | undefine
 export function refusalsOf(post: PostedMessage | undefined): number {
   if (post === undefined || post.type === "up") return 0;
   return post.refusals ?? (post.type === "refused" ? post.tries : 0);
+}
+
+export function lostOf({ lostAt }: PostedMessage): Lost {
+  return lostAt === undefined ? {} : { lostAt };
 }
 
 /** Returns whether no byte of the message has been sent. */

@@ -12,7 +12,7 @@ import {
 } from "#src/domain/posted-message.ts";
 import type { Run } from "#src/domain/run.ts";
 import { cardSlot, OPENING, OUTCOME, OUTPUT } from "#src/domain/slot.ts";
-import { applyMessageOutcome, type PostAct } from "#src/domain/message-transitions.ts";
+import { applyMessageOutcome, markPosting, type PostAct } from "#src/domain/message-transitions.ts";
 import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import { observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
@@ -146,6 +146,7 @@ describe("a decision", () => {
 
 describe("a message", () => {
   const sending = (tries: number): PostedMessage => ({ type: "sending", at: NOON, tries });
+  const lostTwice = { type: "sending", at: NOON + 9, tries: 2, lostAt: NOON } as const;
   const unsure = { type: "unsure", lookAt: NOON, tries: 1 } as const;
   const up = { type: "up", ts: TS, shows: "old", sweepAt: null, notBefore: 0, tries: 0 } as const;
 
@@ -165,20 +166,28 @@ describe("a message", () => {
       { type: "up", sweepAt: NOON + SWEEP_AFTER_MS },
     ],
     [
+      "posted after refusals only",
+      "post",
+      { type: "sending", at: NOON, tries: 21, refusals: 20 },
+      { type: "posted", ts: TS, shows: "a" },
+      { type: "up", sweepAt: null },
+    ],
+    ["its answer lost again", "post", lostTwice, LOST, { type: "unsure", lostAt: NOON }],
+    [
       "its answer lost",
       "post",
       sending(1),
       LOST,
-      { type: "unsure", lookAt: NOON + POST_LINGER_MS, tries: 1 },
+      { type: "unsure", lookAt: NOON + POST_LINGER_MS, tries: 1, lostAt: NOON },
     ],
     ["to be posted later", "post", sending(2), LATER, { type: "planned", notBefore: NOON + 2_000, tries: 2 }],
     ["refused", "post", sending(1), REFUSED, { type: "refused", retryAt: NOON + REFUSED_RETRY_MS, tries: 1 }],
     [
       "read back, missing",
       "find",
-      unsure,
+      { ...unsure, lostAt: 7 },
       { type: "found", copies: [] },
-      { type: "planned", notBefore: NOON, tries: 1 },
+      { type: "planned", notBefore: NOON, tries: 1, lostAt: 7 },
     ],
     [
       "read back, found",
@@ -219,24 +228,17 @@ describe("a message", () => {
       type: "up",
       sweepAt,
     });
-    const planned = applyMessageOutcome("update", { ...up, sweepAt }, { type: "gone" }, NOON);
-    const again: PostedMessage = {
-      type: "sending",
-      at: NOON,
-      tries: ("tries" in planned ? planned.tries : 0) + 1,
-    };
+    const again = markPosting(
+      applyMessageOutcome("update", { ...up, sweepAt }, { type: "gone" }, NOON),
+      NOON,
+    );
     expect(applyMessageOutcome("post", again, { type: "posted", ts: TS, shows: "" }, NOON)).toMatchObject({
       sweepAt,
     });
   });
 
   test("that Slack calls deleted is posted again and swept, in case the old one is still there", () => {
-    const planned = applyMessageOutcome("update", { ...up, sweepAt: null }, { type: "gone" }, NOON);
-    const again: PostedMessage = {
-      type: "sending",
-      at: NOON,
-      tries: ("tries" in planned ? planned.tries : 0) + 1,
-    };
+    const again = markPosting(applyMessageOutcome("update", up, { type: "gone" }, NOON), NOON);
     const posted = applyMessageOutcome("post", again, { type: "posted", ts: TS, shows: "" }, NOON);
     expect(posted).toMatchObject({ type: "up", sweepAt: NOON + SWEEP_AFTER_MS });
   });

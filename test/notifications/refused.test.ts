@@ -8,22 +8,23 @@ import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
 const MIN = 60_000;
 const HOUR = 60 * MIN;
 
-/** The alert about a dispute, after an outage of Slack of half an hour. Slack then refuses it. */
-async function refusedAfterOutage() {
+/** The alert about a dispute, after an outage of Slack. Slack then refuses it. */
+async function refusedAfter(outageMs: number) {
   const bench = await createBench();
   await decided(bench);
   const receipt = await receiptOf(bench);
   const { notificationSender } = bench;
   const post = notificationSender.post.bind(notificationSender);
-  notificationSender.post = () => Promise.reject(failure("token_revoked"));
+  const refuse = () => Promise.reject(failure("not_in_channel", { retry: "never" }));
+  notificationSender.post = outageMs === 0 ? refuse : () => Promise.reject(failure("token_revoked"));
   await bench.flow.dispute(BY, receipt.id);
-  await bench.clock.pass(30 * MIN);
-  notificationSender.post = () => Promise.reject(failure("not_in_channel", { retry: "never" }));
+  await bench.clock.pass(outageMs);
+  notificationSender.post = refuse;
   return { bench, invite: () => void (notificationSender.post = post) };
 }
 
 test("an alert that waited through an outage and is then refused is posted once the app is invited", async () => {
-  const { bench, invite } = await refusedAfterOutage();
+  const { bench, invite } = await refusedAfter(30 * MIN);
   await bench.clock.pass(2 * MIN);
   invite();
   await bench.clock.pass(REFUSED_RETRY_MS + MIN);
@@ -31,7 +32,7 @@ test("an alert that waited through an outage and is then refused is posted once 
 });
 
 test("an alert that Slack has refused for hours is posted within an hour after the app is invited, and counted until then", async () => {
-  const { bench, invite } = await refusedAfterOutage();
+  const { bench, invite } = await refusedAfter(30 * MIN);
   await bench.clock.pass(3 * HOUR);
   expect(await bench.store.notifications(100)).toHaveLength(2);
   expect(bench.waitingAlarms.at(-1)).toBe(2);
@@ -50,9 +51,24 @@ test("an alert that Slack has refused for hours is posted within an hour after t
 });
 
 test("an alert is given up if its admin is no admin any more, and the log says so", async () => {
-  const { bench } = await refusedAfterOutage();
+  const { bench } = await refusedAfter(30 * MIN);
   bench.admins.length = 0;
   await bench.clock.pass((REFUSED_TRIES + 2) * REFUSED_RETRY_MS);
   expect((await bench.store.notifications(100)).map(({ to }) => to)).toEqual([AUDIT_CHANNEL]);
   expect(bench.errors.filter((each) => each.includes("given up"))).toHaveLength(1);
+});
+
+test("an alert that reaches a busy channel after many refusals is done, without reading the channel back", async () => {
+  const { bench, invite } = await refusedAfter(0);
+  let reads = 0;
+  bench.notificationSender.find = () => {
+    reads += 1;
+    return Promise.reject(failure("too_many"));
+  };
+  await bench.clock.pass(HOUR);
+  invite();
+  await bench.clock.pass(REFUSED_RETRY_MS + MIN);
+  expect(await bench.store.notifications(100)).toEqual([]);
+  expect(bench.waitingAlarms.at(-1)).toBe(0);
+  expect(reads).toBe(0);
 });

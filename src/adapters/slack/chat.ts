@@ -16,6 +16,7 @@ import type { Call, Replacer, Responder } from "./clients.ts";
 import type { Files } from "./files.ts";
 import { notifyIfQueued, sendNotice } from "./notices.ts";
 import {
+  emptyOn,
   findMarked,
   isOurs,
   linksTo,
@@ -234,13 +235,4 @@ async function repliesTo(
 function readOutside(call: Call, { channel, askedAt }: Run, hasThread: boolean): Promise<Messages> {
   const all = readChannel(call, channel, askedAt);
   return hasThread ? emptyOn(TOO_MANY, all) : all;
-}
-
-async function emptyOn(code: string, messages: Promise<Messages>): Promise<Messages> {
-  try {
-    return await messages;
-  } catch (error) {
-    if (error instanceof PortError && error.code === code) return [];
-    throw error;
-  }
 }

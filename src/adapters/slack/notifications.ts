@@ -23,6 +23,7 @@ import type { Call } from "./clients.ts";
 import type { Files } from "./files.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
+  emptyOn,
   findMarked,
   linkAt,
   LITERAL,
@@ -31,6 +32,7 @@ import {
   readChannel,
   removeMessage,
   type Self,
+  TOO_MANY,
 } from "./own-messages.ts";
 import type { ClickPayload } from "./payloads.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -72,9 +74,10 @@ export function createNotificationSender(deps: Deps): NotificationSender {
     async find(notification) {
       const channel = parsed(ChannelId, notification.to);
       if (channel === null) return [];
-      const messages = await paced(deps, channel, "read", () =>
-        readChannel(call, channel, notification.madeAt),
-      );
+      const { post, madeAt } = notification;
+      const read = () => readChannel(call, channel, post.lostAt ?? madeAt);
+      // Their number only grows, so trying again would never end. A second copy of an alarm is better than none.
+      const messages = await paced(deps, channel, "read", () => emptyOn(TOO_MANY, read()));
       return findMarked(messages, markOf(notification), self);
     },
 

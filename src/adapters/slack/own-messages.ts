@@ -159,6 +159,16 @@ export async function pages(
   });
 }
 
+/** Resolves to no messages if the call fails with this code. */
+export async function emptyOn(code: string, messages: Promise<Messages>): Promise<Messages> {
+  try {
+    return await messages;
+  } catch (error) {
+    if (error instanceof PortError && error.code === code) return [];
+    throw error;
+  }
+}
+
 // Links to our messages. A link never changes, so each client asks Slack only once per message.
 
 type Asking = { readonly quick: Call; readonly deployment: Deployment };

@@ -119,12 +119,13 @@ const unreadable = record<Unreadable>({
   ),
 });
 
-const tries = { tries: number, refusals: optional(number) };
+const lost = { lostAt: optional(number) };
+const tries = { tries: number, refusals: optional(number), ...lost };
 export const postedMessage = tagged<PostedMessage>({
   planned: { notBefore: number, ...tries },
   sending: { at: number, ...tries },
   unsure: { lookAt: number, ...tries },
-  up: { ts: id(MessageTs), shows: text, sweepAt: orNull(number), notBefore: number, tries: number },
+  up: { ts: id(MessageTs), shows: text, sweepAt: orNull(number), notBefore: number, tries: number, ...lost },
   refused: { words: text, retryAt: number, ...tries },
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
+import { SKEW_MS } from "#src/adapters/slack/own-messages.ts";
 import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
 import { createNotificationSender } from "#src/adapters/slack/notifications.ts";
 import { MessageTs, UserId } from "#src/domain/ids.ts";
@@ -10,6 +11,7 @@ import { aNonce, CHANNEL, NOON } from "../../make/run.ts";
 import { messageExamples } from "./blocks/page/page.ts";
 import { printedBlocks } from "./blocks/printed.ts";
 
+const DAY = 24 * 60 * 60_000;
 const self = { user: UserId("U0COUNTERSIGN"), bot: "B0COUNTERSIGN" };
 const head: Notification = { id: aNonce(), kind: "head", entry: 1, to: CHANNEL, madeAt: NOON, post: PLANNED };
 const markOf = (text: string): string => `digest of ${text}`.slice(0, 32);
@@ -49,6 +51,36 @@ test("a notification is found by its mark among our own messages, each copy once
   ];
   const { sender } = createTried(async (): Promise<Answer> => ({ messages }));
   expect(await sender.find(head)).toEqual(["101.000001", "103.000001"]);
+});
+
+test.each<[string, Notification["post"]]>([
+  ["", { type: "unsure", lookAt: 0, tries: 21, refusals: 20, lostAt: NOON + 20 * DAY }],
+  [
+    "'s late copies",
+    {
+      type: "up",
+      ts: MessageTs("101.000001"),
+      shows: "",
+      sweepAt: 0,
+      notBefore: 0,
+      tries: 0,
+      lostAt: NOON + 20 * DAY,
+    },
+  ],
+])("a notification%s: the search begins shortly before its answer was first lost", async (_, post) => {
+  const since: unknown[] = [];
+  const { sender } = createTried(async (_method, args): Promise<Answer> => {
+    since.push({ oldest: "", ...args }.oldest);
+    return { messages: [] };
+  });
+  await sender.find({ ...head, post });
+  expect(since).toEqual([String((NOON + 20 * DAY - SKEW_MS) / 1_000)]);
+});
+
+test("a notification counts as not found if the channel has too many messages since", async () => {
+  const page: Answer = { messages: [], response_metadata: { next_cursor: "more" } };
+  const { sender } = createTried(() => Promise.resolve(page));
+  expect(await sender.find(head)).toEqual([]);
 });
 
 test("after a 429, the next reads and removals wait too", async () => {
