@@ -8,7 +8,7 @@
 import { shardOfName } from "../domain/ids.ts";
 import { refusalsOf } from "../domain/posted-message.ts";
 import { createBackgroundLoop } from "../engine/background-work.ts";
-import { endedWithin } from "../engine/clock.ts";
+import { type Clock, endedWithin } from "../engine/clock.ts";
 import { isAlarm, type Notification } from "../ports/notification.ts";
 import { createNotificationWriter } from "./from-audit.ts";
 import {
@@ -39,20 +39,20 @@ const WRITER_SHARD = 0;
 export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
   const writer = createNotificationWriter(deps);
   const addHidden = createStrangeKinds(deps);
-  const senders = createSenders(deps);
+  const receipts = createReceiptTimes(deps.clock);
+  const senders = createSenders(deps, receipts);
 
   // Each replica sends to its own share of people and channels. Only one replica creates the notifications.
   const isOurs = ({ to }: Notification): boolean => deps.engine.holdsShard(shardOfName(to));
 
   async function sendWaiting(): Promise<void> {
     const { store, metrics, clock } = deps;
-    const now = clock.monotonic();
     const waiting = { all: 0, alarms: 0 };
     const due = await store.notifications(BATCH, (notification) => {
       if (!isOurs(notification)) return false;
       waiting.all += 1;
       if (isAlarm(notification)) waiting.alarms += 1;
-      return nextAct(notification, now) !== null;
+      return dueAct(notification, clock, receipts) !== null;
     });
     metrics.notificationsWaiting(waiting.all);
     metrics.alarmsWaiting(waiting.alarms);
@@ -103,11 +103,10 @@ type Work = {
   readonly act: () => Promise<void>;
 };
 
-function createSenders(deps: SendDeps): Senders {
+function createSenders(deps: SendDeps, receipts: ReceiptTimes): Senders {
   const { log } = deps;
   const underWay = new Map<string, Promise<void>>();
   const places = createPlaces();
-  const receipts = createReceiptTimes(deps.clock);
   let stopped = false;
   let waiting: Work[] = [];
 
@@ -168,6 +167,21 @@ function laneOf(notification: Notification, act: Act): Lane {
   return act === "post" ? "alarm" : "look";
 }
 
+/** Returns whether the receipt may share a message. After a refusal it may not: one of several receipts may have been the reason. */
+const isShared = ({ notification: { kind, post }, act }: Due): boolean =>
+  kind === "receipt" && act === "post" && refusalsOf(post) === 0;
+
+/** Returns null if nothing is due. */
+function dueAct(
+  notification: Notification,
+  { monotonic }: Pick<Clock, "monotonic">,
+  receipts: ReceiptTimes,
+): Act | null {
+  const act = nextAct(notification, monotonic());
+  if (act === null || !isShared({ notification, act })) return act;
+  return receipts.mustWait(notification.to) ? null : act;
+}
+
 /** Returns the work that is due: alarms first, receipts last. */
 function dueWork(
   deps: SendDeps,
@@ -175,14 +189,10 @@ function dueWork(
   receipts: ReceiptTimes,
   isStopping: () => boolean,
 ): Work[] {
-  const now = deps.clock.monotonic();
   const due = notifications.flatMap((notification): Due[] => {
-    const act = nextAct(notification, now);
+    const act = dueAct(notification, deps.clock, receipts);
     return act === null ? [] : [{ notification, act }];
   });
-  // Slack may have refused a whole message because of one of its receipts.
-  const isShared = ({ notification: { kind, post }, act }: Due): boolean =>
-    kind === "receipt" && act === "post" && refusalsOf(post) === 0;
   const single = due.filter((item) => !isShared(item));
   const byPerson = Map.groupBy(due.filter(isShared), ({ notification }) => notification.to);
   const sendAlone = ({ notification, act }: Due): Work => ({
@@ -191,10 +201,9 @@ function dueWork(
     lane: laneOf(notification, act),
     act: () => sendOne(deps, notification, act, isStopping),
   });
-  const duePeople = [...byPerson].filter(([to]) => !receipts.mustWait(to));
   return [
     ...single.map(sendAlone).toSorted((a, b) => Number(a.lane === "other") - Number(b.lane === "other")),
-    ...duePeople.map(([to, items]) => ({
+    ...[...byPerson].map(([to, items]) => ({
       key: `receipts ${to}`,
       to,
       lane: "other" as const,

@@ -5,8 +5,9 @@ import { shardOfName } from "#src/domain/ids.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Notification } from "#src/ports/notification.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
-import { decided, sent } from "../make/receipts.ts";
-import { aNonce, REQUESTER } from "../make/run.ts";
+import { decided, receiptOf, sent } from "../make/receipts.ts";
+import { aNonce, APPROVER, REQUESTER } from "../make/run.ts";
+import { SECOND } from "../make/voting.ts";
 
 /** More than one round sends. */
 const MANY = 600;
@@ -52,4 +53,16 @@ test("refused alarms do not keep back other notifications, and are all counted",
   await bench.clock.pass(5_000);
   expect(sent(bench, "receipt")).toHaveLength(1);
   expect(bench.waitingAlarms.at(-1)).toBe(MANY);
+});
+
+test("receipts that wait for their quarter of an hour do not keep back another person's first one", async () => {
+  const bench = await createBench();
+  await decided(bench);
+  const { entry } = await receiptOf(bench);
+  await addOlder(bench, "receipt", APPROVER);
+  await bench.store.addNotifications([
+    { id: aNonce(), kind: "receipt", entry, to: SECOND, madeAt: 2, post: PLANNED },
+  ]);
+  await bench.clock.pass(2_000);
+  expect(sent(bench, "receipt").map(({ to }) => to)).toEqual([APPROVER, SECOND]);
 });
