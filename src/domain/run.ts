@@ -280,6 +280,9 @@ export function isStopped({ stop }: Pick<Run, "stop">): boolean {
 export const deniesAll = (run: Pick<Run, "stop">): boolean =>
   isStopped(run) && run.stop?.ofEarlierRecord !== true;
 
+/** Returns whether what the run asks for next is denied. A run that the service does not know now may be another run when it knows it again. */
+export const deniesNext = (run: Run): boolean => deniesAll(run) && !isMissing(run);
+
 /** Returns whether a stop or a freeze is in force. Then nothing of the run may be approved, here or at the service. */
 export const isBraked = (run: Pick<Run, "stop" | "frozen">): boolean =>
   isStopped(run) || run.frozen !== undefined;

@@ -2,7 +2,7 @@
 
 import { wasAutomaticDenialRefused } from "./applied-rule.ts";
 import { type Approval, type Decision, isFinal } from "./approval.ts";
-import { cardOf, deniesAll, isStoppable, isStopped, isWatched, type Run } from "./run.ts";
+import { cardOf, deniesAll, isMissing, isStoppable, isStopped, isWatched, type Run } from "./run.ts";
 
 /**
  * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
@@ -109,7 +109,7 @@ export function stoppedRenderKey(run: Run): string | null {
   const shown = `${!isStopped(run) ? "lifted" : deniesAll(run) ? "stopped" : "stopped before"} ${run.stop.at}`;
   if (run.watch.type === "tampered") return `${shown}, tampered`;
   const { denied, confirmed, notConfirmed, refused } = deniedByStop(run);
-  const over = isStoppable(run) ? "" : ", over";
+  const over = isMissing(run) ? ", missing" : isStoppable(run) ? "" : ", over";
   const rest = notConfirmed === 0 ? "" : `, not ${notConfirmed}`;
   const sent = notStopped(run);
   const named = `${shown}${over}${namedRenderKey(run, [...namedByStop(run).named, ...sent.named])}`;

@@ -88,6 +88,7 @@ describe("a run that the service no longer knows", () => {
 
   test.each([
     ["missing", missed(stoppedRun(), GONE)],
+    ["stopped while missing", stopRun(missed(listedRun("apr_1"), GONE), APPROVER, contextAt(11_000))],
     ["given up, and watched again", watchedAgain(missed(stoppedRun(), [...GONE, GIVE_UP_AFTER_MS + 1]))],
   ])(
     "may be another run once the service knows its id again, so its stop denies nothing more (%s)",
@@ -102,6 +103,10 @@ describe("a run that the service no longer knows", () => {
       expect(again).toMatchObject({ state: { type: "decided", decision: { verdict: "deny" } } });
     },
   );
+
+  test("has another message about its stop than a run that the service knows", () => {
+    expect(stoppedRenderKey(missed(stoppedRun(), GONE))).not.toBe(stoppedRenderKey(stoppedRun()));
+  });
 
   test("keeps its stop if the absence was never believed", () => {
     const known = after(missed(stoppedRun(), looksFrom(1, 2)), ["apr_2"], ABSENT_AFTER_MS);

@@ -4,7 +4,15 @@ import type { Block, RichTextElement, RichTextSection } from "@slack/types";
 import type { KeptEntry } from "../../../audit/entry.ts";
 import type { Freeze } from "../../../domain/freeze.ts";
 import { UNKNOWN_PERSON } from "../../../domain/ids.ts";
-import { deniesAll, isStoppable, isStopped, type Run, type Stop } from "../../../domain/run.ts";
+import {
+  deniesAll,
+  deniesNext,
+  isMissing,
+  isStoppable,
+  isStopped,
+  type Run,
+  type Stop,
+} from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { RUN_LIFT, RUN_STOP } from "../names.ts";
 import { partWithId, withId } from "./message-id.ts";
@@ -34,18 +42,25 @@ export function stopButton(run: Run): object | null {
     action_id: RUN_STOP,
     value: run.key,
     text: plain("Stop"),
-    accessibility_label: "Stop run: everything it asks for is denied",
+    accessibility_label: `Stop run: ${isMissing(run) ? NONE_APPROVED : ALL_DENIED}`,
     confirm: {
       title: plain("Stop this run?"),
-      text: plain(
-        "Its requests are denied, now and later, until an approver lifts the stop. What was already approved and sent is not taken back. The run itself keeps going.",
-      ),
+      text: plain(isMissing(run) ? CONFIRM_MISSING : CONFIRM),
       confirm: plain("Stop run"),
       deny: plain("Cancel"),
       style: "danger",
     },
   };
 }
+
+const ALL_DENIED = "everything it asks for is denied";
+const NONE_APPROVED = "nothing it asks for is approved";
+const CONFIRM =
+  "Its requests are denied, now and later, until an approver lifts the stop. What was already approved and sent is not taken back. The run itself keeps going.";
+const CONFIRM_MISSING =
+  "The service does not know this run now. If it knows the run again, nothing is approved until an approver lifts the stop. To deny everything then, press Stop again. What was already approved and sent is not taken back.";
+
+const stopWords = (run: Run): string => (deniesNext(run) ? ALL_DENIED : NONE_APPROVED);
 
 /** The Stop button in the run's opening. */
 export function stopActions(run: Run): Block[] {
@@ -58,8 +73,7 @@ export function stopActions(run: Run): Block[] {
 export function stoppedLine(run: Run): RichTextSection[] {
   const { stop } = run;
   if (stop === undefined || !isStopped(run)) return [];
-  const denied = deniesAll(run) ? "everything it asks for is denied" : "nothing it asks for is approved";
-  const meaning = isStoppable(run) ? `: ${denied}.` : ".";
+  const meaning = isStoppable(run) ? `: ${stopWords(run)}.` : ".";
   return [line(span("🛑 Stopped", { bold: true }), span(" by "), person(stop.by), span(meaning))];
 }
 
@@ -92,13 +106,9 @@ export function stopMessage(run: Run, stop: Stop, drawing: StopDrawing): Message
       ],
     });
   return withId("thread:stopped", {
-    text: `🛑 Run stopped: ${deniesAll(run) ? "everything it asks for is denied" : "nothing it asks for is approved"}`,
+    text: `🛑 Run stopped: ${stopWords(run)}`,
     blocks: [
-      rich(
-        stopLine(stop),
-        ...(isRunning ? [line(span(deniesAll(run) ? MEANING : MEANING_OF_EARLIER))] : []),
-        ...denied,
-      ),
+      rich(stopLine(stop), ...(isRunning ? [line(span(meaningOf(run)))] : []), ...denied),
       ...(isRunning ? [liftActions(run)] : []),
     ],
   });
@@ -107,9 +117,16 @@ export function stopMessage(run: Run, stop: Stop, drawing: StopDrawing): Message
 const stopLine = ({ by, at }: Stop): RichTextSection =>
   line(span("🛑 Run stopped", { bold: true }), span(" by "), person(by), span(" · "), moment(at));
 
+function meaningOf(run: Run): string {
+  if (isMissing(run)) return MEANING_WHILE_MISSING;
+  return deniesAll(run) ? MEANING : MEANING_OF_EARLIER;
+}
+
 const MEANING = "Its requests are denied until an approver lifts the stop. The run itself keeps going.";
+const MEANING_WHILE_MISSING =
+  "The service does not know this run now. If it knows the run again, the stop denies nothing by itself, because the service may have given the run's id to another run. Nothing is then approved until an approver lifts the stop. To deny everything then, press Stop in this thread again.";
 const MEANING_OF_EARLIER =
-  "The stop is from before Countersign began to watch this run, or from before the service forgot the run and then knew it again. If the service has reused the run's id, it was another run that was stopped. So nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread.";
+  "The stop is from before Countersign began to watch this run, or from before the service, which had forgotten the run, knew it again. If the service has reused the run's id, it was another run that was stopped. So nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {

@@ -2,7 +2,7 @@
 // which approvals were sent before it. A denial is called one only once the service has confirmed it.
 
 import type { RichTextSection } from "@slack/types";
-import { cardOf, deniesAll, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
+import { cardOf, deniesNext, isStoppable, isStopped, type Run } from "../../../domain/run.ts";
 import {
   deniedByStop,
   type DenialByStop,
@@ -37,7 +37,7 @@ export function deniedLines(run: Run, { deployment, links }: StopDrawing): RichT
 function countedWords(run: Run): string[] {
   const { denied, refused } = deniedByStop(run);
   if (denied + refused === 0) {
-    if (isStopped(run) && !deniesAll(run)) return [];
+    if (isStopped(run) && !deniesNext(run)) return [];
     // The message may be older than the newest denial, because Slack takes few updates. So it does not say that there is none yet.
     return [
       isStopped(run) && isStoppable(run)

@@ -7,7 +7,7 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { type Approval, type Delivery, type Decision, type Verdict } from "#src/domain/approval.ts";
 import { renderKey } from "#src/domain/render-key.ts";
-import { STOPPED, cardSlot } from "#src/domain/slot.ts";
+import { OPENING, STOPPED, cardSlot } from "#src/domain/slot.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { markTampered } from "#src/domain/end-run.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -258,6 +258,14 @@ describe("the message about a stop", () => {
     expect(renderKey(after, STOPPED)).not.toBe(
       renderKey({ ...after, watch: { type: "over", at: NOON } }, STOPPED),
     );
+  });
+
+  test("promises no denial while the service does not know the run, since the stop denies nothing once it does", () => {
+    const missing: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
+    const message = shown({ ...missing, stop });
+    expect(message).toContain("If it knows the run again, the stop denies nothing by itself");
+    const opened = [missing, { ...missing, stop }].map((each) => printedMessage(messageIn(each, OPENING)));
+    for (const text of [message, ...opened]) expect(text).not.toMatch(/is denied|are denied|it denies/);
   });
 
   test("does not say of a lifted stop that the run has asked for nothing since", () => {

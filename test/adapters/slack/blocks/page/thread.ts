@@ -98,6 +98,9 @@ const unknown = (again: "asked" | "started" | "left"): Creation => ({
   again,
 });
 
+const STOP: Stop = { by: BEN, at: NOON };
+const MISSING_NOW = { type: "missing", since: NOON, absence: null } as const;
+
 export const OPENINGS: Record<Extract<MessageId, `run:${string}`>, readonly Example[]> = {
   "run:starting": [opening(ASKED)],
   "run:delayed": [
@@ -106,7 +109,10 @@ export const OPENINGS: Record<Extract<MessageId, `run:${string}`>, readonly Exam
   "run:not-started": [opening(started(refused))],
   "run:start-unknown": [opening(started(unknown("asked")))],
   "run:taken": [opening(started(taken))],
-  "run:missing": [opening(watchedAs({ type: "missing", since: NOON, absence: null }))],
+  "run:missing": [
+    opening(watchedAs(MISSING_NOW)),
+    opening({ ...watchedAs(MISSING_NOW), stop: STOP }, "stopped"),
+  ],
   "run:given-up": [opening(watchedAs({ type: "given-up", at: NOON }))],
   "run:dropped": [opening(watchedAs({ type: "dropped", at: NOON, by: ANA }))],
   "run:tampered": [opening(watchedAs({ type: "tampered", at: NOON }))],
@@ -179,7 +185,6 @@ const TIMED = {
   version: "0123456789ab",
   rule: { ...keptRule(BUILT_IN_RULE), expiry: { afterMs: 3_600_000, outcome: "nothing" as const } },
 };
-const STOP: Stop = { by: BEN, at: NOON };
 const firstListing = (run: Run, when = ""): Example => ({
   when,
   drawn: messageIn(run, listingSlot(1), DEPLOYMENT),
@@ -265,7 +270,7 @@ export const NOTICES_IN_THREAD: Record<
   readonly Example[]
 > = {
   ...FOLLOW_UP_MESSAGES,
-  "thread:missing": [known({ type: "missing", since: NOON, absence: null })],
+  "thread:missing": [known(MISSING_NOW)],
   "thread:given-up": [
     known({ type: "given-up", at: NOON }),
     { ...known({ type: "given-up", at: NOON }, REUSED), when: "its id was used again" },
@@ -346,6 +351,10 @@ export const NOTICES_IN_THREAD: Record<
     {
       when: "of an earlier record",
       drawn: messageIn({ ...CREATED, stop: { ...STOP, ofEarlierRecord: true } }, STOPPED, DEPLOYMENT),
+    },
+    {
+      when: "the service does not know the run",
+      drawn: messageIn({ ...CREATED, watch: MISSING_NOW, stop: STOP }, STOPPED, DEPLOYMENT),
     },
     {
       when: "the service refused a denial",
