@@ -5,6 +5,7 @@ import type { AuditPlace } from "../../domain/audit/hash-chain.ts";
 import { archivedPlace, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import type { Json } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
+import { ALARMS } from "../../ports/notification.ts";
 import type { Database, Trx } from "./database.ts";
 import { parsedJson } from "./run-row.ts";
 
@@ -77,7 +78,7 @@ export async function archiveLimit(
       firstKept: await firstOpen(db, "disputed", "dispute-closed"),
       because: "it opens a dispute that is not closed",
     },
-    { firstKept: await firstUnsent(db), because: "a notification about it is still to be sent" },
+    await firstUnsent(db),
     { firstKept: await afterLetters(db), because: "notifications are still to be made from it" },
     withoutSink ? NOTHING : await notSentYet(db),
   ];
@@ -164,10 +165,25 @@ async function firstOpen(db: Reader, opens: string, ends: string): Promise<numbe
   return first;
 }
 
-async function firstUnsent(db: Reader): Promise<number | null> {
-  const rows = db.selectFrom("notifications").select("entry").where("to_do", "=", 1);
-  return (await rows.orderBy("entry").limit(1).executeTakeFirst())?.entry ?? null;
+/** The most notifications that are named. */
+const MAX_NAMED = 10;
+const NAMED_CHARS = 60;
+
+/** The table is not signed, so anyone may have changed what it says. */
+async function firstUnsent(db: Reader): Promise<Kept> {
+  const all = db.selectFrom("notifications").select(["entry", "kind", "to_id"]).where("to_do", "=", 1);
+  const rows = await all.orderBy("entry").orderBy("to_id").limit(MAX_NAMED).execute();
+  const [first] = rows;
+  if (first === undefined) return NOTHING;
+  const unsent = rows.filter(({ entry }) => entry === first.entry);
+  const named = unsent.map(({ kind, to_id }) => oneLine(`${kind} to ${to_id}`, NAMED_CHARS)).join(", ");
+  const isAlarm = unsent.some(({ kind }) => ALARMS.some((alarm) => alarm === kind));
+  const because = `a notification about it is still to be sent: ${named}. Start Countersign, and wait until it is sent${isAlarm ? REFUSED_ALARM : ""}`;
+  return { firstKept: first.entry, because };
 }
+
+const REFUSED_ALARM =
+  ". If Slack refuses it (the log says why) and that is for good, change ADMINS or AUDIT_CHANNEL so that they no longer name its recipient, restart, and wait for the next try: it is given up within an hour or, after fewer than 20 refusals, within 1 h 40 min";
 
 /** Resolves to the first entry from which notifications are still to be made, or to null if none ever were. */
 async function afterLetters(db: Reader): Promise<number | null> {

@@ -9,7 +9,9 @@ import { type Database, write } from "#src/adapters/store/database.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
-import { anAuditEntry, aRun } from "../../make/run.ts";
+import { PLANNED } from "#src/domain/posted-message.ts";
+import { ADMIN, AUDIT_CHANNEL } from "../../make/bot.ts";
+import { anAuditEntry, aNonce, aRun, REQUESTER } from "../../make/run.ts";
 
 const run = aRun();
 const { key } = auditKeyBeside(":memory:");
@@ -69,6 +71,29 @@ test("an entry from a wrong clock stops the archive, and the reason names its ti
   });
   expect(await limit(2 * day)).toEqual({ lastArchivable: 1, because: null });
   expect((await limit(wrong + 1)).lastArchivable).toBe(4);
+});
+
+test("an alarm that is still to be sent stops the archive, and the reason names its kind, its recipients and the way out", async () => {
+  await append([null, null, null, null]);
+  const rows = [ADMIN, AUDIT_CHANNEL, REQUESTER].map((to, nth) => ({
+    id: aNonce(),
+    kind: nth === 2 ? "receipt" : "dispute",
+    entry: nth === 2 ? 3 : 2,
+    to_id: to,
+    made_at: 1,
+    to_do: 1 as const,
+    disputed: 0 as const,
+    post: JSON.stringify(PLANNED),
+  }));
+  await write(db, (trx) => trx.insertInto("notifications").values(rows).execute());
+  const { lastArchivable, because } = await limitBefore(3);
+  expect(lastArchivable).toBe(1);
+  expect(because).toContain(`dispute to ${AUDIT_CHANNEL}, dispute to ${ADMIN}. Start Countersign`);
+  expect(because).toContain("change ADMINS or AUDIT_CHANNEL");
+  await write(db, (trx) => trx.deleteFrom("notifications").where("kind", "=", "dispute").execute());
+  const later = await limitBefore(5);
+  expect(later.because).toContain(`receipt to ${REQUESTER}`);
+  expect(later.because).not.toContain("ADMINS");
 });
 
 test("the limit is the highest that splits no decision", async () => {
