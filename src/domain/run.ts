@@ -92,8 +92,8 @@ export type Stop = {
   readonly by: UserId;
   readonly at: number;
   /**
-   * The order was for an earlier record of a run with this id, or the service had forgotten the run since. If the service has reused the id,
-   * that was another run. Denials are final, so nothing is denied then, but nothing is approved either.
+   * The order was for an earlier record of a run with this id, or the service, which had forgotten the run, has known it again since. If the
+   * service has reused the id, that was another run. Denials are final, so nothing is denied then, but nothing is approved either.
    */
   readonly ofEarlierRecord?: true;
   readonly lifted?: { readonly by: UserId; readonly at: number };

@@ -146,7 +146,7 @@ async function startOver(
 /**
  * Resolves to the stop of the run in the audit, unless it was lifted. An entry that is not proven also stops the run, and lifts no stop:
  * otherwise, people could lift a stop by spoiling its entry. Unsigned columns say which entries are found, so a lift must also name the
- * run. The audit does not show that a run has ended, so a stop of an earlier record may be of another run.
+ * run. The audit shows neither that a run has ended nor that the service had forgotten it, so the stop may be of another run.
  */
 async function stopInForce({ store, context }: UseCaseDeps, { key, id }: RunIds): Promise<Stop | null> {
   const found = (await Promise.all([store.auditOfRun(key), store.auditOfRun(id)])).flat();
@@ -160,7 +160,7 @@ async function stopInForce({ store, context }: UseCaseDeps, { key, id }: RunIds)
     } else {
       const order =
         proven.ok && by !== null ? { by: by.user, at } : { by: UNKNOWN_PERSON, at: context().now };
-      stop = run === key ? order : { ...order, ofEarlierRecord: true };
+      stop = { ...order, ofEarlierRecord: true };
     }
   }
   return stop;

@@ -296,6 +296,19 @@ test("the stop of a forgotten run denies nothing that a later run with its id as
   ]);
 });
 
+test("the stop of a run whose record was changed denies nothing after the run is watched again, until a person presses Stop", async () => {
+  const bench = await createBench();
+  const id = aRunId();
+  const press = await stopped(bench, id);
+  bench.agents.pending.set(id, ["apr_2"]);
+  await tamperAndWatch(bench, id, FRIEND);
+  const { stop, approvals } = await bench.run(id);
+  expect(stop).toMatchObject({ by: OTHER, ofEarlierRecord: true });
+  expect(approvals).toMatchObject([{ id: "apr_2", state: { type: "pending" } }]);
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).approvals).toMatchObject([{ state: { decision: { verdict: "deny" } } }]);
+});
+
 test("a stop whose entry was changed still counts, but does not name the person in it", async () => {
   const { bench, spoil } = await withFile();
   const id = aRunId();

@@ -126,7 +126,7 @@ const MEANING = "Its requests are denied until an approver lifts the stop. The r
 const MEANING_WHILE_MISSING =
   "The service does not know this run now. If it knows the run again, the stop denies nothing by itself, because the service may have given the run's id to another run. Nothing is then approved until an approver lifts the stop. To deny everything then, press Stop in this thread again.";
 const MEANING_OF_EARLIER =
-  "The stop is from before Countersign began to watch this run, or from before the service, which had forgotten the run, knew it again. If the service has reused the run's id, it was another run that was stopped. So nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread.";
+  "The stop is from before Countersign last began to watch this run, or from before the service, which had forgotten the run, knew it again. If the service has reused the run's id, it was another run that was stopped. So nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {
