@@ -126,7 +126,7 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   extended: ({ outcome }) => `extended the time to decide: ${shortened(outcome)}`,
   disputed: () => 'says "This was not me"',
   "dispute-closed": () => "closed the dispute",
-  stopped: () => "stopped the run: everything it asks for is denied",
+  stopped: () => "stopped the run: nothing it asks for is approved until the stop is lifted",
   "stop-lifted": () => "lifted the stop: its requests can be decided again",
   frozen: ({ channel }) =>
     `froze ${channel === null ? "everything" : "the channel"}: no run starts and no approval is sent`,

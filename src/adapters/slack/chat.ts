@@ -228,11 +228,14 @@ async function repliesTo(
   const opening = posts[OPENING];
   if (opening?.type !== "up") return null;
   const where = { channel, ts: opening.ts };
-  return emptyOn("thread_not_found", pages(call, "conversations.replies", where, isWanted));
+  return emptyOn(
+    ({ code }) => code === "thread_not_found",
+    pages(call, "conversations.replies", where, isWanted),
+  );
 }
 
 /** If the first message of a thread is deleted, Slack puts replies to it into the channel, outside any thread. */
 function readOutside(call: Call, { channel, askedAt }: Run, hasThread: boolean): Promise<Messages> {
   const all = readChannel(call, channel, askedAt);
-  return hasThread ? emptyOn(TOO_MANY, all) : all;
+  return hasThread ? emptyOn(({ code }) => code === TOO_MANY, all) : all;
 }

@@ -76,8 +76,7 @@ export function createNotificationSender(deps: Deps): NotificationSender {
       if (channel === null) return [];
       const { post, madeAt } = notification;
       const read = () => readChannel(call, channel, post.lostAt ?? madeAt);
-      // Their number only grows, so trying again would never end. A second copy of an alarm is better than none.
-      const messages = await paced(deps, channel, "read", () => emptyOn(TOO_MANY, read()));
+      const messages = await paced(deps, channel, "read", () => emptyOn(isHopelessRead, read()));
       return findMarked(messages, markOf(notification), self);
     },
 
@@ -86,6 +85,12 @@ export function createNotificationSender(deps: Deps): NotificationSender {
     ...createFileSending(call, files),
   };
 }
+
+/**
+ * Whether a read can never succeed: Slack refuses it, or there are too many messages, whose number only grows. The notification then counts
+ * as not found and is posted again, which shows whether Slack takes it. A second copy of an alarm is better than none.
+ */
+const isHopelessRead = ({ retry, code }: PortError): boolean => retry === "never" || code === TOO_MANY;
 
 function createFileSending(call: Call, files: Files): Pick<NotificationSender, "attach" | "file"> {
   return {

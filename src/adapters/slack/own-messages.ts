@@ -159,12 +159,15 @@ export async function pages(
   });
 }
 
-/** Resolves to no messages if the call fails with this code. */
-export async function emptyOn(code: string, messages: Promise<Messages>): Promise<Messages> {
+/** Resolves to no messages if the call fails in this way. */
+export async function emptyOn(
+  fits: (error: PortError) => boolean,
+  messages: Promise<Messages>,
+): Promise<Messages> {
   try {
     return await messages;
   } catch (error) {
-    if (error instanceof PortError && error.code === code) return [];
+    if (error instanceof PortError && fits(error)) return [];
     throw error;
   }
 }

@@ -83,6 +83,12 @@ test("a notification counts as not found if the channel has too many messages si
   expect(await sender.find(head)).toEqual([]);
 });
 
+test("a notification counts as not found in a channel that Slack does not let the app read", async () => {
+  const refusal = new PortError("no", { applied: "no", retry: "never", code: "not_in_channel" });
+  const { sender } = createTried(() => Promise.reject(refusal));
+  expect(await sender.find(head)).toEqual([]);
+});
+
 test("after a 429, the next reads and removals wait too", async () => {
   const { sender, rests } = createTried(() =>
     Promise.reject(
