@@ -128,7 +128,7 @@ function paced(
 
 /**
  * Returns whether the notification is never given up, however often it is refused: somebody may invite the app into the channel later. An
- * alarm is given up if it is for nobody who gets alarms now, or if the audit has nothing that it could say.
+ * alarm is given up if its recipient no longer gets alarms, or if its audit entry is gone.
  */
 function mustArrive({ audit }: SendDeps, notification: Notification, outcome: Outcome): boolean {
   const { to } = notification;

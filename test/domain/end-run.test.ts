@@ -145,11 +145,10 @@ function watchedAgain(run: Run): Run {
 
 /** The run's decision is the denial by a stop. */
 function withStoppedDenial(run: Run): Run {
-  const { state } = only(run);
+  const approval = only(run);
+  const { state } = approval;
   if (state.type !== "decided") throw new Error("the approval is not decided");
   const decision = { ...state.decision, by: null, stoppedBy: APPROVER };
-  return replaceApproval(
-    { ...run, stop: { by: APPROVER, at: NOON } },
-    { ...only(run), state: { ...state, decision } },
-  );
+  const stopped = { ...run, stop: { by: APPROVER, at: NOON } };
+  return replaceApproval(stopped, { ...approval, state: { ...state, decision } });
 }

@@ -1,6 +1,6 @@
 // A decision by the approver, and the notifications that result from it.
 
-import { type Bench } from "./bot.ts";
+import { type Bench, failure } from "./bot.ts";
 import { APPROVER, TEAM } from "./run.ts";
 
 export const BY = { team: TEAM, user: APPROVER };
@@ -18,6 +18,15 @@ export const sent = ({ notificationSender }: Bench, kind: string) =>
   notificationSender.posted
     .filter(({ notification }) => notification.kind === kind)
     .map(({ notification, facts }) => ({ ...notification, facts }));
+
+/** From now on, Slack refuses notifications of this kind. */
+export function refuseKind({ notificationSender }: Bench, kind: string): void {
+  const post = notificationSender.post.bind(notificationSender);
+  notificationSender.post = (notification, facts) =>
+    notification.kind === kind
+      ? Promise.reject(failure("user_not_found", { retry: "never" }))
+      : post(notification, facts);
+}
 
 export async function receiptOf(bench: Bench) {
   await bench.clock.pass(2_000);

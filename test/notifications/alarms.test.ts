@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Notification } from "#src/ports/notification.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
-import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
+import { BY, decided, receiptOf, refuseKind, sent } from "../make/receipts.ts";
 import { aNonce, REQUESTER } from "../make/run.ts";
 
 const MIN = 60_000;
@@ -32,12 +32,7 @@ test("however many older ones Slack refuses", async () => {
   const bench = await createBench();
   await decided(bench);
   const receipt = await receiptOf(bench);
-  const { notificationSender } = bench;
-  const post = notificationSender.post.bind(notificationSender);
-  notificationSender.post = (notification, facts) =>
-    notification.kind === "answered"
-      ? Promise.reject(failure("user_not_found", { retry: "never" }))
-      : post(notification, facts);
+  refuseKind(bench, "answered");
   await bench.store.addNotifications(answers(600, 100_000));
   await bench.clock.pass(10_000);
   await bench.flow.dispute(BY, receipt.id);

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { shardOfName } from "#src/domain/ids.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import type { Notification } from "#src/ports/notification.ts";
-import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
-import { decided, receiptOf, sent } from "../make/receipts.ts";
+import { ADMIN, type Bench, createBench } from "../make/bot.ts";
+import { decided, receiptOf, refuseKind, sent } from "../make/receipts.ts";
 import { aNonce, APPROVER, REQUESTER } from "../make/run.ts";
 import { SECOND } from "../make/voting.ts";
 
@@ -42,12 +42,7 @@ test("receipts of people whom another replica serves do not keep back the others
 
 test("refused alarms do not keep back other notifications, and are all counted", async () => {
   const bench = await createBench();
-  const { notificationSender } = bench;
-  const post = notificationSender.post.bind(notificationSender);
-  notificationSender.post = (notification, facts) =>
-    notification.kind === "dispute"
-      ? Promise.reject(failure("user_not_found", { retry: "never" }))
-      : post(notification, facts);
+  refuseKind(bench, "dispute");
   await addOlder(bench, "dispute", ADMIN);
   await decided(bench);
   await bench.clock.pass(5_000);

@@ -188,9 +188,13 @@ export class Judge implements JudgeListener {
   }
 
   #denied({ run, approval, verdict, reason }: Sent): void {
-    const { records, rule, slack } = this.#world;
-    const key = slack.messages.find((each) => runId(each.run) === run)?.key;
-    const stopped = reason === STOP_REASON && key !== undefined && records.stopped.has(key);
+    const { records, rule, slack, service } = this.#world;
+    // A run may be stopped and denied before any message shows its id.
+    const keys: readonly string[] = [
+      ...slack.messages.filter((each) => runId(each.run) === run).map(({ key }) => key),
+      ...service.created.filter((each) => each.run === run).map(({ key }) => key),
+    ];
+    const stopped = reason === STOP_REASON && [...records.stopped].some((key) => keys.includes(key));
     const expired = rule.expiry?.outcome === "deny";
     const allowed = verdict === "deny" && (stopped || expired);
     this.must("I5", allowed, `${verdict} on ${approval} leaves, but no one decided that: "${reason}"`);

@@ -104,6 +104,8 @@ export async function heal(world: SimulatedWorld, fortune: Seeded): Promise<void
   world.slack.gone.clear();
   for (const process of world.processes) process.cutOff = false;
   for (const run of world.service.runs.values()) run.known = true;
+  const stalledUntil = Math.max(...world.processes.map((each) => (each.alive ? each.stalledUntil : 0)));
+  await world.pass(Math.max(0, stalledUntil - world.timeline.now));
   await world.pass(LEASE_RETRY_MS);
   world.healedAt = world.timeline.now;
   await world.pass(3_000);

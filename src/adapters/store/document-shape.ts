@@ -87,7 +87,7 @@ export function byName<T>(doc: Doc<T>): Doc<{ readonly [name: string]: T }> {
     });
     return Object.fromEntries(members);
   });
-  // The function hides `doc` from whoever lists the stored fields.
+  // `transform` hides the shape of a member. golden/write-fields.ts, which lists the stored fields, finds it here.
   return read.meta({ member: doc });
 }
 
