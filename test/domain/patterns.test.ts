@@ -168,6 +168,12 @@ describe("a path", () => {
     ["everything below it", { a: { b: { c: ["x", { d: 1 }], e: null, f: false } } }, ["x", 1, false]],
     ["lists on the way", { a: [[{ b: "x" }], { b: "y" }] }, ["x", "y"]],
     ["a number as it was sent", { a: { b: number("1.0") } }, [number("1.0")]],
+    [
+      "names with dots that are longer paths",
+      { "a.b.c": "x", "of.a": { "b.c": "y" }, "of.a.B.c": "z" },
+      ["x", "y", "z"],
+    ],
+    ["no longer name without its dots", { "a.bc": "x", "ba.b": "y", a: { "c.b": "z" } }, []],
     ["no other name", { a: { c: "x" }, ab: "y", b: { a: "z" } }, ["y"]],
     ["no name within a value", { a: "b" }, []],
   ])("may be read at %s", (_what, content, values) => {
@@ -179,6 +185,11 @@ describe("a path", () => {
     expect(everyValue({ a: "bc" }, ["a", "0"], foldName)).toEqual([]);
   });
 
+  test("is sought in a name of a hundred thousand dots without trying each pair of them", () => {
+    const content = { [`${".".repeat(100_000)}a${".".repeat(100_000)}`]: "x", [".b".repeat(50_000)]: "y" };
+    expect(everyValue(content, ["a"], foldName)).toEqual(["x"]);
+  });
+
   test("leads to each value once, however often its name is nested in itself", () => {
     let nested: Json = [1, 2, 3];
     for (let depth = 0; depth < 59; depth += 1) nested = { a: nested };
@@ -188,7 +199,7 @@ describe("a path", () => {
 
   test.each<[string, RegExp, readonly string[]]>([
     ["a", /\.a(?:\.|$)/, ["a", "b", "A_"]],
-    ["a.b", /\.a\.b(?:\.|$)/, ["a", "b", "c", "A_", "a.b"]],
+    ["a.b", /\.a\.b(?:\.|$)/, ["a", "b", "c", "A_", "a.b", "c.a", "b.c", "c.a.b.c"]],
   ])("leads to exactly the values whose names contain it (%s)", (path, within, names) => {
     const name = fc.constantFrom(...names);
     const { content } = fc.letrec<{ content: Json }>((tie) => ({

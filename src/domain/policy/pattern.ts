@@ -166,23 +166,60 @@ export function everyValue(content: Json, steps: readonly string[], fold: FoldNa
   };
   const seek = (value: Json): void => {
     if (gathered.has(value)) return;
-    if (isRecord(value)) valuesAt(value, steps, fold).forEach(gather);
+    if (isRecord(value)) valuesAt(value, steps, fold, { begins: true }).forEach(gather);
     innerOf(value).forEach(seek);
   };
   seek(content);
   return found;
 }
 
-function valuesAt(value: Json, steps: readonly string[], fold: FoldName): readonly Json[] {
+/** `begins`: the path may also begin inside a name with dots. */
+function valuesAt(
+  value: Json,
+  steps: readonly string[],
+  fold: FoldName,
+  { begins = false } = {},
+): readonly Json[] {
   if (steps.length === 0) return [value];
   if (isList(value)) return value.flatMap((element) => valuesAt(element, steps, fold));
   if (!isRecord(value)) return [];
   const wanted = steps.map((_step, index) => fold(steps.slice(0, index + 1).join(".")));
   return Object.entries(value).flatMap(([name, inner]) => {
-    const folded = fold(name);
-    return wanted.flatMap((prefix, index) =>
-      prefix === folded ? valuesAt(inner, steps.slice(index + 1), fold) : [],
-    );
+    const taken = new Set([
+      ...stepsOfName(fold(name), wanted),
+      ...(name.includes(".") ? stepsInParts(partsOf(name, fold), wanted, begins) : []),
+    ]);
+    return [...taken].flatMap((count) => valuesAt(inner, steps.slice(count), fold));
+  });
+}
+
+/** Returns how many steps of a path the name may be read as. */
+function stepsOfName(name: string, wanted: readonly string[]): readonly number[] {
+  return wanted.flatMap((prefix, index) => (prefix === name ? [index + 1] : []));
+}
+
+function partsOf(name: string, fold: FoldName): readonly string[] {
+  return name
+    .split(".")
+    .filter((part) => part !== "")
+    .map(fold);
+}
+
+/** Does the same for a name with dots that is a path itself: in `{"spec.target.env": 1}`, 1 is below `target`. */
+function stepsInParts(
+  parts: readonly string[],
+  wanted: readonly string[],
+  begins: boolean,
+): readonly number[] {
+  const whole = wanted.at(-1) ?? "";
+  return (begins ? parts : parts.slice(0, 1)).flatMap((_part, first) => {
+    let read = "";
+    for (let at = first; at < parts.length; at += 1) {
+      read += parts[at] ?? "";
+      if (read === whole) return [wanted.length];
+      if (read.length > whole.length) return [];
+    }
+    return stepsOfName(read, wanted);
   });
 }
 
