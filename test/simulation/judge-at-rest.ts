@@ -6,7 +6,7 @@ import { type Approval, isFinal } from "#src/domain/approval.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { isSameJson } from "#src/domain/json.ts";
 import { isWatched, runId } from "#src/domain/run.ts";
-import { cardSlot, OPENING } from "#src/domain/slot.ts";
+import { cardSlot, OPENING, type Slot, STOPPED } from "#src/domain/slot.ts";
 import type { Store } from "#src/ports/store.ts";
 import type { Start, Submit } from "./records.ts";
 import type { Item, ServiceRun } from "./service.ts";
@@ -113,7 +113,7 @@ function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
   if (!waits)
     return judge.must("I3", live.length === 0, `${item.id} of ${run.id} is over and has live buttons`);
   if (!followed) return;
-  const over = cards.some(({ approval }) => isOver(approval)) || expiredUnseen(world, run, item);
+  const over = cards.some(({ approval }) => isOver(approval)) || endedUnseen(world, run, item);
   judge.must(
     "I3",
     live.length === 1 || (over && live.length === 0),
@@ -128,13 +128,17 @@ function itemIsShown(world: SimulatedWorld, run: ServiceRun, item: Item): void {
   );
 }
 
-/** Returns whether the approval expired before its card was certainly posted, so that it gets none. */
-function expiredUnseen({ slack }: SimulatedWorld, run: ServiceRun, item: Item): boolean {
+/** Returns whether the approval was over before its card was certainly posted, so that it gets none: a stop's denials are in its message. */
+function endedUnseen({ slack }: SimulatedWorld, run: ServiceRun, item: Item): boolean {
   const newest = slack.messages.filter((each) => runId(each.run) === run.id).at(-1)?.run;
   const approval = newest?.approvals.find(({ serviceId }) => serviceId === item.id);
   if (newest === undefined || approval === undefined) return false;
-  const hasCard = newest.posts[cardSlot(approval.id)]?.type === "up";
-  return !hasCard && approval.state.type === "closed" && approval.state.cause === "expired";
+  const isUp = (slot: Slot): boolean => newest.posts[slot]?.type === "up";
+  if (isUp(cardSlot(approval.id))) return false;
+  const { state } = approval;
+  if (state.type === "closed") return state.cause === "expired";
+  const isDeniedByStop = state.type === "decided" && state.decision.stoppedBy !== undefined;
+  return isUp(STOPPED) && isDeniedByStop && isFinal(state.delivery);
 }
 
 /** Returns whether nothing more is sent for it although the service still lists it: it expired, or its decision was never confirmed. */
