@@ -214,7 +214,7 @@ export type Counters = {
   decisionConfirmed(seconds: number): void;
   /** A call to the store failed. */
   storeFault(code: string): void;
-  /** The number of receipts and alerts in the outbox of this process. */
+  /** The number of receipts and alerts in the outbox of this process, without receipts that are held to share a message. */
   notificationsWaiting(count: number): void;
   /** The number of alarms among them. */
   alarmsWaiting(count: number): void;

@@ -8,7 +8,7 @@
 import { shardOfName } from "../domain/ids.ts";
 import { refusalsOf } from "../domain/posted-message.ts";
 import { createBackgroundLoop } from "../engine/background-work.ts";
-import { type Clock, endedWithin } from "../engine/clock.ts";
+import { endedWithin } from "../engine/clock.ts";
 import { isAlarm, type Notification } from "../ports/notification.ts";
 import { createNotificationWriter } from "./from-audit.ts";
 import {
@@ -49,10 +49,11 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
     const { store, metrics, clock } = deps;
     const waiting = { all: 0, alarms: 0 };
     const due = await store.notifications(BATCH, (notification) => {
-      if (!isOurs(notification)) return false;
+      const act = nextAct(notification, clock.monotonic());
+      if (!isOurs(notification) || isHeld(notification, act, receipts)) return false;
       waiting.all += 1;
       if (isAlarm(notification)) waiting.alarms += 1;
-      return dueAct(notification, clock, receipts) !== null;
+      return act !== null;
     });
     metrics.notificationsWaiting(waiting.all);
     metrics.alarmsWaiting(waiting.alarms);
@@ -78,9 +79,7 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
     failure: "could not write or send the notifications of the audit",
   });
 
-  async function stop(ms: number): Promise<void> {
-    await endedWithin(deps.clock, ms, [loop.stop(), senders.stop()]);
-  }
+  const stop = (ms: number): Promise<void> => endedWithin(deps.clock, ms, [loop.stop(), senders.stop()]);
 
   return { start: () => loop.start(0), stop };
 }
@@ -168,19 +167,12 @@ function laneOf(notification: Notification, act: Act): Lane {
 }
 
 /** Returns whether the receipt may share a message. After a refusal it may not: one of several receipts may have been the reason. */
-const isShared = ({ notification: { kind, post }, act }: Due): boolean =>
+const isShared = ({ kind, post }: Notification, act: Act | null): boolean =>
   kind === "receipt" && act === "post" && refusalsOf(post) === 0;
 
-/** Returns null if nothing is due. */
-function dueAct(
-  notification: Notification,
-  { monotonic }: Pick<Clock, "monotonic">,
-  receipts: ReceiptTimes,
-): Act | null {
-  const act = nextAct(notification, monotonic());
-  if (act === null || !isShared({ notification, act })) return act;
-  return receipts.mustWait(notification.to) ? null : act;
-}
+/** Returns whether the receipt is kept on purpose, because its person got a message with receipts a short time ago. */
+const isHeld = (notification: Notification, act: Act | null, receipts: ReceiptTimes): boolean =>
+  isShared(notification, act) && receipts.mustWait(notification.to);
 
 /** Returns the work that is due: alarms first, receipts last. */
 function dueWork(
@@ -190,11 +182,12 @@ function dueWork(
   isStopping: () => boolean,
 ): Work[] {
   const due = notifications.flatMap((notification): Due[] => {
-    const act = dueAct(notification, deps.clock, receipts);
-    return act === null ? [] : [{ notification, act }];
+    const act = nextAct(notification, deps.clock.monotonic());
+    return act === null || isHeld(notification, act, receipts) ? [] : [{ notification, act }];
   });
-  const single = due.filter((item) => !isShared(item));
-  const byPerson = Map.groupBy(due.filter(isShared), ({ notification }) => notification.to);
+  const mayShare = ({ notification, act }: Due): boolean => isShared(notification, act);
+  const single = due.filter((item) => !mayShare(item));
+  const byPerson = Map.groupBy(due.filter(mayShare), ({ notification }) => notification.to);
   const sendAlone = ({ notification, act }: Due): Work => ({
     key: notification.id,
     to: notification.to,

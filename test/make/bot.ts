@@ -38,7 +38,7 @@ import { createHandClock, type HandClock } from "./clock.ts";
 import { aSnapshot, contextAt, type ListedApproval } from "./history.ts";
 import { type HandOwnMessages, handOwnMessages } from "./own-messages.ts";
 import { type HandMail, handMail } from "./mail.ts";
-import { HEALTHY_SLACK, quietLog, quietMetrics } from "./quiet.ts";
+import { HEALTHY_SLACK, quietLog, quietMetrics, type Waiting } from "./quiet.ts";
 import { APPROVER, aRunId, aRunKey, aWatchedRun, CHANNEL, NOON, TEAM } from "./run.ts";
 
 export const LIMITS = { minMs: 1_000, maxMs: 15_000, maxInFlight: 4 };
@@ -206,8 +206,8 @@ export type Bench = {
   readonly decisions: string[];
   /** The values that the outage metric was set to, in order. */
   readonly outages: boolean[];
-  /** The values that the metric of waiting alarms was set to, in order. */
-  readonly waitingAlarms: number[];
+  /** The newest values of the metrics of waiting notifications. */
+  readonly waiting: Readonly<Waiting>;
   /** The people who get alerts. A change applies immediately. */
   readonly admins: UserId[];
   /** The policy in force. A change applies immediately. */
@@ -262,7 +262,7 @@ export async function createBench(
   const refusals: string[] = [];
   const decisions: string[] = [];
   const outages: boolean[] = [];
-  const waitingAlarms: number[] = [];
+  const waiting = { all: 0, alarms: 0 };
   const warnings: string[] = [];
   const errors: string[] = [];
   const gateway: Gateway = { health: () => Promise.resolve(FINE) };
@@ -274,7 +274,7 @@ export async function createBench(
   let freezes = createFreezes(store);
   const log = quietLog(warnings, errors);
   const decision = (verdict: string, outcome: string) => void decisions.push(`${verdict} ${outcome}`);
-  const metrics = { ...quietMetrics(refusals, outages, waitingAlarms), decision };
+  const metrics = { ...quietMetrics(refusals, outages, waiting), decision };
   const ports = {
     store,
     agents,
@@ -326,7 +326,7 @@ export async function createBench(
     refusals,
     decisions,
     outages,
-    waitingAlarms,
+    waiting,
     admins: audit.admins,
     warnings,
     errors,

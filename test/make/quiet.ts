@@ -13,7 +13,14 @@ export function quietLog(warnings: string[], errors: string[]): EventLog {
   };
 }
 
-export function quietMetrics(refusals: string[], outages: boolean[], alarms: number[] = []): Counters {
+/** The notifications that wait, by the metrics. */
+export type Waiting = { all: number; alarms: number };
+
+export function quietMetrics(
+  refusals: string[],
+  outages: boolean[],
+  waiting: Waiting = { all: 0, alarms: 0 },
+): Counters {
   const nothing = (): void => undefined;
   return {
     poll: nothing,
@@ -31,8 +38,8 @@ export function quietMetrics(refusals: string[], outages: boolean[], alarms: num
     slackCall: nothing,
     auditSinkFailed: nothing,
     auditSinkLag: nothing,
-    notificationsWaiting: nothing,
-    alarmsWaiting: (count) => void alarms.push(count),
+    notificationsWaiting: (count) => void (waiting.all = count),
+    alarmsWaiting: (count) => void (waiting.alarms = count),
   };
 }
 

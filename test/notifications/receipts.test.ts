@@ -37,6 +37,20 @@ describe("receipts of one person", () => {
     expect(bench.notificationSender.together.map((each) => each.length)).toEqual([20]);
   });
 
+  test("do not count as waiting while they are held to share a message, but count once Slack fails", async () => {
+    const bench = await createBench();
+    await decided(bench);
+    await receiptOf(bench);
+    for (let more = 0; more < 3; more += 1) await decided(bench);
+    await bench.clock.pass(QUARTER_MS - 60_000);
+    expect(await bench.store.notifications(100)).toHaveLength(3);
+    expect(bench.waiting.all).toBe(0);
+    bench.notificationSender.postReceipts = () => Promise.reject(failure("internal_error"));
+    await bench.clock.pass(70_000);
+    expect(await bench.store.notifications(100)).toHaveLength(3);
+    expect(bench.waiting.all).toBe(3);
+  });
+
   test("that wait are sent after a restart, none lost and none twice", async () => {
     const bench = await createBench();
     await decided(bench);
