@@ -19,6 +19,8 @@ export function serverState({
     gatewayUrl: gateway.url,
     up: serviceController.isUp(),
     gatewayUp: gatewayController.isUp(),
+    gatewaySlowMs: gatewayController.slowMs(),
+    gatewayStatus: gateway.control.status(),
     slowMs: serviceController.slowMs(),
     clockAheadMs: clock.aheadMs(),
     faults: [

@@ -11,17 +11,19 @@ import { channelCalled, personCalled } from "./find-by-name.ts";
 
 const nothing = z.strictObject({});
 
-export function slackActs(slack: Slack): readonly ControlAct[] {
+/** Calls `changed` after every change that no other event reports. */
+export function slackActs(slack: Slack, changed: () => void): readonly ControlAct[] {
   return [
-    ...faultActs(slack),
+    ...faultActs(slack, changed),
     ...wireActs(slack),
+    ...limitActs(slack, changed),
     ...accountActs(slack),
     ...channelActs(slack),
     ...removalActs(slack),
   ];
 }
 
-function faultActs({ faults }: Slack): readonly ControlAct[] {
+function faultActs({ faults }: Slack, changed: () => void): readonly ControlAct[] {
   return [
     controlAct(
       {
@@ -36,13 +38,17 @@ function faultActs({ faults }: Slack): readonly ControlAct[] {
       ({ method, fault, times }) => {
         if (!methods.has(method)) throw new Error(`The sandbox's Slack has no method ${method}.`);
         faults.next(method, fault, times);
+        changed();
       },
     ),
-    controlAct({ name: "slack.clearFaults", what: "ends all faults of Slack", args: nothing }, faults.clear),
+    controlAct({ name: "slack.clearFaults", what: "ends all faults of Slack", args: nothing }, () => {
+      faults.clear();
+      changed();
+    }),
   ];
 }
 
-function wireActs({ faults, sockets, rateLimits }: Slack): readonly ControlAct[] {
+function wireActs({ sockets }: Slack): readonly ControlAct[] {
   return [
     controlAct(
       {
@@ -58,13 +64,21 @@ function wireActs({ faults, sockets, rateLimits }: Slack): readonly ControlAct[]
       { name: "slack.dropSockets", what: "cuts the app's sockets without a warning", args: nothing },
       sockets.drop,
     ),
+  ];
+}
+
+function limitActs({ faults, rateLimits }: Slack, changed: () => void): readonly ControlAct[] {
+  return [
     controlAct(
       {
         name: "slack.rateLimits",
         what: "turns rate limits (429) on or off",
         args: z.strictObject({ on: z.boolean() }),
       },
-      ({ on }) => rateLimits(on),
+      ({ on }) => {
+        rateLimits.enforce(on);
+        changed();
+      },
     ),
     controlAct(
       {
@@ -74,6 +88,7 @@ function wireActs({ faults, sockets, rateLimits }: Slack): readonly ControlAct[]
       },
       ({ scope }) => {
         if (!faults.revokeScope(scope)) throw new Error(`The bot's token has no scope ${scope}.`);
+        changed();
       },
     ),
   ];

@@ -5,6 +5,7 @@ import type { HomeView, Message, OpenView } from "../slack/model.ts";
 import type { Slack } from "../slack/start-slack.ts";
 import { type ControlRead, listRead, plainRead } from "./control-api.ts";
 import { channelCalled, personCalled } from "./find-by-name.ts";
+import { slackState } from "./slack-state.ts";
 import { fieldsIn, type Usable, usableIn, viewWords, wordsOf } from "./surface-text.ts";
 
 const contains = z.string().exactOptional().describe("only items that contain this text");
@@ -14,10 +15,11 @@ export function slackReads(slack: Slack): readonly ControlRead[] {
   return [worldRead(slack), messagesRead(slack), viewsRead(slack), homesRead(slack), trafficRead(slack)];
 }
 
-function worldRead({ workspace, sockets }: Slack): ControlRead {
+function worldRead(slack: Slack): ControlRead {
+  const { workspace, sockets } = slack;
   return plainRead(
     "/control/world",
-    "the people, channels and user groups, and whether the app is connected",
+    "the people, channels and user groups, whether the app is connected, the faults that wait, whether rate limits are on, and the scopes that the app lacks",
     () => ({
       team: workspace.team,
       app: workspace.app,
@@ -26,6 +28,7 @@ function worldRead({ workspace, sockets }: Slack): ControlRead {
       people: [...workspace.people.values()],
       channels: [...workspace.channels.values()],
       usergroups: Object.fromEntries(workspace.usergroups),
+      ...slackState(slack),
     }),
   );
 }

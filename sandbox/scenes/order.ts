@@ -1,8 +1,9 @@
-// Puts the world in order before and after every scene: there are no faults, service and gateway are up, and the bot runs with the right
-// key. The scene plays under the policy that scenes are written for. The user's own choice returns after the scene.
+// Puts the world in order before and after every scene: there are no faults, service and gateway are up and healthy, Slack limits the rates,
+// and the bot runs with the right key. The scene plays under the policy that scenes are written for. The user's own choice returns after the scene.
 
 import type { Lent, PolicySwitch } from "../bot/policy-switch.ts";
 import type { Replica } from "../bot/replicas.ts";
+import { HEALTHY } from "../service/start-gateway.ts";
 import type { Played } from "./engine.ts";
 import type { Stage } from "./stage.ts";
 import type { StageParts } from "./watch.ts";
@@ -37,6 +38,8 @@ export function createOrder(parts: OrderParts): Pick<Played, "prepare" | "restor
 
 async function removeFaults({ slack, service }: OrderParts): Promise<void> {
   slack.faults.clear();
+  slack.rateLimits.reset();
+  service.gateway.control.status(HEALTHY);
   for (const controller of [service.serviceController, service.gatewayController]) {
     controller.clearFaults();
     controller.slow(0);

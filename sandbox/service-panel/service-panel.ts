@@ -1,4 +1,4 @@
-// The Service panel: the state of the service, the injected faults, and every run with its buttons.
+// The Service panel: the state of the service, of Slack and of the bot, the injected faults, and every run with its buttons.
 import { controlButton, html, type Html } from "../page/base/html.ts";
 import type { Memory } from "../page/base/tab-memory.ts";
 import type { ServicePanel } from "../page/base/parts.ts";
@@ -7,8 +7,10 @@ import { durationOf, MINUTE_MS, type Times } from "../page/base/times.ts";
 import { choices } from "./profile-form.ts";
 import { faultButtons, faultForm } from "./fault-form.ts";
 import { botRow } from "./bot-row.ts";
+import { gatewayRow } from "./gateway-row.ts";
 import { policyButtons, policyWords } from "./policy-row.ts";
 import { runItems } from "./run-list.ts";
+import { slackRow } from "./slack-row.ts";
 import type { Row, ServiceState } from "./shown-state.ts";
 
 export function createServicePanel(state: () => ServiceState): ServicePanel {
@@ -51,9 +53,10 @@ function servicePanel(slot: Slot): Html {
 function stateOf(state: ServiceState, times: Times): Html {
   const rows = [
     power(state),
-    gateway(state),
+    gatewayRow(state),
     speed(state),
     key(state),
+    slackRow(state),
     botRow(state),
     policyRow(state, times),
     clock(state),
@@ -85,30 +88,6 @@ function power({ url, up }: ServiceState): Row {
       up
         ? controlButton({ act: "service.down", words: "Take it down", id: "service-power" })
         : controlButton({ act: "service.up", words: "Bring it up", id: "service-power", look: "primary" }),
-    ],
-  };
-}
-
-function gateway({ gatewayUp: up }: ServiceState): Row {
-  return {
-    name: "Gateway",
-    good: up,
-    state: up ? "Up" : "Down: connections are refused",
-    buttons: [
-      up
-        ? controlButton({
-            act: "gateway.down",
-            words: "Take it down",
-            label: "Take it down: the gateway",
-            id: "gateway-power",
-          })
-        : controlButton({
-            act: "gateway.up",
-            words: "Bring it up",
-            label: "Bring it up: the gateway",
-            id: "gateway-power",
-            look: "primary",
-          }),
     ],
   };
 }

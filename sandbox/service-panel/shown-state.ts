@@ -30,10 +30,24 @@ export type ShownReplica = {
   readonly fault: string | null;
 };
 
+export type ShownSlack = {
+  /** Descriptions of the faults that calls of the app will meet. */
+  readonly faults: readonly string[];
+  /** Whether calls over the rate limits are refused. */
+  readonly rateLimits: boolean;
+  /** The scopes that the app's token has lost. */
+  readonly missingScopes: readonly string[];
+};
+
 export type ServiceState = {
   readonly url: string;
   readonly up: boolean;
   readonly gatewayUp: boolean;
+  /** How long the gateway delays its answers (ms). */
+  readonly gatewaySlowMs: number;
+  /** What the gateway says about itself. "ok" means healthy. */
+  readonly gatewayStatus: { readonly status: string; readonly message: string };
+  readonly slack: ShownSlack;
   /** How long the service delays its answers (ms). */
   readonly slowMs: number;
   /** "rotated" if the bot still uses a key that is no longer valid. */

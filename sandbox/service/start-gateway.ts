@@ -42,8 +42,8 @@ type GatewayControl = {
   readonly up: () => Promise<void>;
   /** Delays every answer until the handle is cleared. */
   readonly slow: (ms: number) => FaultHandle;
-  /** Sets what /healthz answers. `ok` is the healthy status. */
-  readonly status: (status: GatewayStatus) => void;
+  /** Returns what /healthz answers, after an optional change. `ok` is the healthy status. */
+  readonly status: (change?: GatewayStatus) => GatewayStatus;
 };
 
 export type Gateway = {
@@ -56,7 +56,7 @@ export type Gateway = {
   readonly stop: () => Promise<void>;
 };
 
-const healthy: GatewayStatus = {
+export const HEALTHY: GatewayStatus = {
   status: "ok",
   message: "Token gateway of the sandbox, with a small local model.",
 };
@@ -65,7 +65,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const { host = "127.0.0.1", port = 0, clock = createSystemClock(), tokenMs = 0 } = options;
   const { bodyLimit = 4 * 1024 * 1024, requestsPerMinute = null } = options;
   const memory = await openGatewayMemory(options.statePath ?? null, clock.now, options.keys ?? null);
-  let status = healthy;
+  let status = HEALTHY;
   const faults = createFaults();
   const recorder = createRecorder(clock.now);
   const reader = keyReader(memory.keys);
@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     keys: memory.keys,
     requests: recorder.requests,
     usage: memory.ledger.rows,
-    control: createControl(faults, listener, (newStatus) => void (status = newStatus)),
+    control: createControl(faults, listener, (change = status) => (status = change)),
     async stop() {
       await listener.down();
       await memory.close();

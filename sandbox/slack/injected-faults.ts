@@ -31,6 +31,7 @@ export type Faults = ReturnType<typeof createFaults>;
 
 export function createFaults({ workspace, scopes }: { workspace: Workspace; scopes: Set<string> }) {
   const waiting: { method: string; fault: Fault; fits: Fits }[] = [];
+  const granted = [...scopes];
   return {
     /** Affects the next `times` matching calls of the method, after the faults that were added earlier. */
     next: (method: string, fault: Fault, times = 1, fits: Fits = () => true): void => {
@@ -40,10 +41,13 @@ export function createFaults({ workspace, scopes }: { workspace: Workspace; scop
       const index = waiting.findIndex((one) => one.method === method && one.fits(args));
       return index < 0 ? undefined : waiting.splice(index, 1)[0]?.fault;
     },
+    /** Returns a fault for each call that one will affect. */
+    list: (): readonly { readonly method: string; readonly fault: Fault }[] => [...waiting],
     clear: (): void => {
       waiting.length = 0;
     },
     revokeScope: (scope: string): boolean => scopes.delete(scope),
+    missingScopes: (): readonly string[] => granted.filter((scope) => !scopes.has(scope)),
     ...createAdminActs(workspace),
   };
 }

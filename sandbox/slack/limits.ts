@@ -19,8 +19,13 @@ export function createLimits({ now, on }: { now: () => number; on: boolean }) {
   const buckets = new Map<string, { tokens: number; at: number }>();
   let enforced = on;
   return {
+    areOn: () => enforced,
     enforce: (value: boolean): void => {
       enforced = value;
+    },
+    /** Returns to the state at the start. */
+    reset: (): void => {
+      enforced = on;
     },
     call: (method: string, tier: Tier): void => {
       if (!enforced || perMinute[tier] === Infinity) return;

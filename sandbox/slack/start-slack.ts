@@ -76,7 +76,7 @@ export async function startSlack(options: SlackOptions) {
     shortcut: createShortcut(acting),
     traffic: context.traffic,
     faults: context.faults,
-    rateLimits: context.limits.enforce,
+    rateLimits: context.limits,
     sockets: { connections: sockets.connections, disconnect: sockets.disconnect, drop: sockets.drop },
     /** Sends any payload, even a forged one, and resolves to the app's acknowledgement. */
     deliverRaw: deliver,

@@ -12,6 +12,7 @@ import { serverActs, serverChanges } from "../control/service-control.ts";
 import { serviceReads } from "../control/service-reads.ts";
 import { slackActs } from "../control/slack-acts.ts";
 import { slackReads } from "../control/slack-reads.ts";
+import { slackState } from "../control/slack-state.ts";
 import { createUserActions } from "../control/user-actions.ts";
 import type { PanelState } from "../page/base/parts.ts";
 import { taskWords } from "../service/tasks.ts";
@@ -72,7 +73,7 @@ export function createMounted(parts: MountedParts): Mounted {
   const control = createControlHandler({
     acts: [
       ...personActs(slack, userActions),
-      ...slackActs(slack),
+      ...slackActs(slack, changed),
       ...serverActs(context),
       ...(kept?.acts ?? []),
     ],
@@ -111,7 +112,14 @@ function keptParts({ slack, clock, bot, policy, context, userActions, changes, p
     scenes,
     acts: [...botActs(bot), policyAct(policy), ...sceneActs(scenes)],
     reads: [botRead(bot, policy), replicasRead(bot), ...sceneReads(scenes)],
-    panelState: createPanelState({ service: context, bot, policy, scenes, onChange }),
+    panelState: createPanelState({
+      service: context,
+      slack: () => slackState(slack),
+      bot,
+      policy,
+      scenes,
+      onChange,
+    }),
   };
 }
 

@@ -8,10 +8,11 @@ import { serverState } from "../control/service-reads.ts";
 import type { PanelState } from "../page/base/parts.ts";
 import type { Scenes } from "../scenes/engine.ts";
 import { createServicePanel } from "../service-panel/service-panel.ts";
-import type { ServiceState } from "../service-panel/shown-state.ts";
+import type { ServiceState, ShownSlack } from "../service-panel/shown-state.ts";
 
 export type PanelStateParts = {
   readonly service: ServiceContext;
+  readonly slack: () => ShownSlack;
   readonly bot: Bot;
   readonly policy: Pick<PolicySwitch, "state">;
   readonly scenes: Scenes;
@@ -22,6 +23,7 @@ type WithService = PanelState & { readonly service: () => ServiceState };
 
 export function createPanelState({
   service: context,
+  slack,
   bot,
   policy,
   scenes,
@@ -29,6 +31,7 @@ export function createPanelState({
 }: PanelStateParts): WithService {
   const service = (): ServiceState => ({
     ...serverState(context),
+    slack: slack(),
     key: bot.replicas.every(({ given }) => given()["AGENT_API_KEY"] === context.service.apiKey)
       ? "right"
       : "rotated",

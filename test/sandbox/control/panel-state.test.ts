@@ -46,14 +46,18 @@ test("the panels show the servers, the bot's key and the runs, and are notified 
   });
   const { policy } = createPolicySwitch({ own: null, now: clock.now, keep: () => bot });
   const onChange = changes.subscribe;
-  const panelState = createPanelState({ service: context, bot, policy, scenes, onChange });
+  const slack = () => ({ faults: [], rateLimits: true, missingScopes: [] });
+  const panelState = createPanelState({ service: context, slack, bot, policy, scenes, onChange });
   let changeCount = 0;
   panelState.onChange(() => (changeCount += 1));
 
   expect(panelState.service()).toMatchObject({
     up: true,
     gatewayUp: true,
+    gatewaySlowMs: 0,
+    gatewayStatus: { status: "ok" },
     slowMs: 0,
+    slack: { faults: [], rateLimits: true, missingScopes: [] },
     key: "right",
     bot: "running",
     replicas: [{ name: "replica 1", state: "running", port: 12_001, pid: 7, fault: null }],

@@ -157,6 +157,7 @@ test("the gateway has its own faults, slowness, power switch and health message"
   const { act, world, read } = sandbox;
   const health = () => fetch(`${world.gateway.url}/healthz`);
   await act("gateway.status", { status: "degraded", message: "half of it" });
+  expect(await state()).toMatchObject({ gatewayStatus: { status: "degraded", message: "half of it" } });
   expect(await (await health()).json()).toMatchObject({ status: "degraded", message: "half of it" });
   await act("gateway.fault", { route: "healthz", fault: { type: "answer", status: 502 } });
   expect((await health()).status).toBe(502);
@@ -168,6 +169,7 @@ test("the gateway has its own faults, slowness, power switch and health message"
   await act("gateway.fault", { fault: { type: "hang" }, times: 5 });
   await act("gateway.clearFaults");
   await act("gateway.slow", { ms: 60_000 });
+  expect(await state()).toMatchObject({ gatewaySlowMs: 60_000 });
   const slow = health();
   await world.gateway.requests.until((all) => all.some((each) => each.fault === "delay"));
   await act("clock.advance", { ms: 60_000 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { slackActs } from "#sandbox/control/slack-acts.ts";
 import { type Controlled, startControlled } from "./controlled.ts";
 
 let sandbox: Controlled;
@@ -38,6 +39,36 @@ test("a cleared fault has no effect, and a fault of an unknown method is refused
   expect(await sandbox.refusal("slack.fault", { method: "chat.postMesage", fault: { http: 500 } })).toContain(
     "no method chat.postMesage",
   );
+});
+
+test("faults that wait, rate limits that are off and missing scopes can be read, and open pages learn of each", async () => {
+  const { slack } = sandbox.world;
+  let changed = 0;
+  const acts = new Map(slackActs(slack, () => (changed += 1)).map((each) => [each.name, each]));
+  const act = async (name: string, args = {}) => acts.get(name)?.run(args);
+  const world = async () => (await sandbox.send("/control/world")).body;
+  expect(await world()).toMatchObject({ faults: [], rateLimits: true, missingScopes: [] });
+  await act("slack.fault", { method: "chat.postMessage", fault: { http: 503, when: "after" }, times: 2 });
+  await act("slack.fault", { method: "chat.update", fault: { error: "fatal_error" } });
+  await act("slack.rateLimits", { on: false });
+  await act("slack.revokeScope", { scope: "files:write" });
+  expect(changed).toBe(4);
+  expect(await world()).toMatchObject({
+    faults: [
+      "chat.postMessage, 2 calls: HTTP 503, after it took effect",
+      "chat.update, 1 call: the error fatal_error",
+    ],
+    rateLimits: false,
+    missingScopes: ["files:write"],
+  });
+  await post("lost");
+  expect(await world()).toMatchObject({
+    faults: [expect.stringContaining("chat.postMessage, 1 call:"), expect.stringContaining("chat.update")],
+  });
+  await act("slack.clearFaults");
+  await act("slack.rateLimits", { on: true });
+  expect(changed).toBe(6);
+  expect(await world()).toMatchObject({ faults: [], rateLimits: true, missingScopes: ["files:write"] });
 });
 
 test("rate limits can be switched on and off", async () => {

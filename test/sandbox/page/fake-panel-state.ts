@@ -8,6 +8,7 @@ import { policiesWith } from "#sandbox/bot/policies.ts";
 import { createPolicySwitch } from "#sandbox/bot/policy-switch.ts";
 import { createServiceContext } from "#sandbox/control/servers.ts";
 import { serverActs } from "#sandbox/control/service-control.ts";
+import { slackActs } from "#sandbox/control/slack-acts.ts";
 import type { PageParts, PanelState, SceneState } from "#sandbox/page/base/parts.ts";
 import { createPage } from "#sandbox/page/page.ts";
 import { sceneActs } from "#sandbox/scenes/scene-acts.ts";
@@ -16,8 +17,11 @@ import type { ServiceState } from "#sandbox/service-panel/shown-state.ts";
 import { plainProfile } from "#sandbox/service/profile.ts";
 import * as moves from "#sandbox/service/service-run.ts";
 import type { Moved, Run } from "#sandbox/service/service-run.ts";
-import { startGateway } from "#sandbox/service/start-gateway.ts";
+import { HEALTHY, startGateway } from "#sandbox/service/start-gateway.ts";
 import { startService } from "#sandbox/service/start-service.ts";
+import { startSlack } from "#sandbox/slack/start-slack.ts";
+import { SEED } from "#sandbox/world/seed.ts";
+import { MANIFEST } from "#sandbox/world/world.ts";
 
 /** 12 Nov 2026, 12:38:00 UTC */
 const AT = 1_794_487_080_000;
@@ -65,6 +69,9 @@ export function createFakePanelState() {
     url: "http://127.0.0.1:4410",
     up: true,
     gatewayUp: true,
+    gatewaySlowMs: 0,
+    gatewayStatus: HEALTHY,
+    slack: { faults: [], rateLimits: true, missingScopes: [] },
     slowMs: 0,
     key: "right",
     bot: "running",
@@ -169,7 +176,11 @@ export async function serveWithControl(
 /** Creates a judge of requests from buttons. It returns what the sandbox's own acts would reject, without doing anything. */
 export async function createJudge(panelState: PanelState) {
   const clock = createSandboxClock();
-  const [service, gateway] = await Promise.all([startService({ clock }), startGateway({ clock })]);
+  const [service, gateway, slack] = await Promise.all([
+    startService({ clock }),
+    startGateway({ clock }),
+    startSlack({ manifestPath: MANIFEST, seed: SEED }),
+  ]);
   const scenes = {
     state: panelState.scenes,
     play: () => PLAY,
@@ -183,6 +194,7 @@ export async function createJudge(panelState: PanelState) {
   });
   const acts = [
     ...serverActs(createServiceContext({ service, gateway, clock }, () => undefined)),
+    ...slackActs(slack, () => undefined),
     ...botActs(bot),
     policyAct(policy),
     ...sceneActs(scenes),
@@ -194,6 +206,6 @@ export async function createJudge(panelState: PanelState) {
       const parsed = known.args.safeParse(args);
       return parsed.success ? null : `${act} ${JSON.stringify(args)}: ${parsed.error.message}`;
     },
-    stop: () => Promise.all([service.stop(), gateway.stop()]),
+    stop: () => Promise.all([service.stop(), gateway.stop(), slack.stop()]),
   };
 }

@@ -91,6 +91,34 @@ describe("the service panel", () => {
     expect(await service()).not.toContain("on its way");
   });
 
+  test("shows a gateway that is slow or calls itself unhealthy, and Slack's faults, limits and scopes", async () => {
+    const healthy = await service();
+    expect(healthy).toContain("Works as usual");
+    expect(healthy).not.toMatch(/gateway\.(slow|status)|slack\.(clearFaults|rateLimits)/);
+    fake.service({
+      gatewaySlowMs: 1500,
+      gatewayStatus: { status: "degraded", message: "Billing is late." },
+      slack: {
+        faults: ["chat.update, 2 calls: HTTP 503"],
+        rateLimits: false,
+        missingScopes: ["files:write", "users:read"],
+      },
+    });
+    const body = plain(await service());
+    for (const words of [
+      "Every answer comes 1.5 s late",
+      'Says that it is "degraded": Billing is late.',
+      'data-args="{"status":"ok"}"',
+      "chat.update, 2 calls: HTTP 503",
+      "Rate limits are off",
+      "The app lacks files:write, users:read.",
+      "slack.clearFaults",
+      'data-args="{"on":true}"',
+    ]) {
+      expect(body).toContain(words);
+    }
+  });
+
   test("does not offer what cannot be done now", async () => {
     expect(await service()).not.toContain("Clear these");
     expect(await service()).not.toContain("bot.start");
@@ -162,6 +190,8 @@ test("every button of the panels requests an existing act with valid arguments",
   };
   await look();
   fake.service({ up: false, gatewayUp: false, key: "rotated", bot: "stopped", vanished: ["run_done"] });
+  fake.service({ gatewaySlowMs: 1, gatewayStatus: { status: "degraded", message: "" } });
+  fake.service({ slack: { faults: ["x"], rateLimits: false, missingScopes: [] } });
   fake.service({
     faults: ["x", "gateway, y"],
     profile: { ...plainProfile, idStyle: "odd", runningState: null },

@@ -45,13 +45,19 @@ test.for(allScenes.filter(({ name }) => name !== "storm").map(({ name }) => name
   },
 );
 
-test("a scene first clears all faults, and starts a bot that is down", async () => {
+test("a scene first resets the servers and Slack, and starts a bot that is down", async () => {
   await sandbox.act("service.down");
   await sandbox.act("service.slow", { ms: 60_000 });
   await sandbox.act("service.rotateKey");
   await sandbox.act("bot.stop");
   await sandbox.act("slack.fault", { method: "chat.postMessage", fault: { http: 500 }, times: 9 });
+  await sandbox.act("slack.rateLimits", { on: false });
+  await sandbox.act("gateway.status", { status: "degraded" });
+  await sandbox.act("gateway.slow", { ms: 60_000 });
   expect(await play("race")).toMatchObject({ ended: "done" });
+  expect((await sandbox.send("/control/world")).body).toMatchObject({ faults: [], rateLimits: true });
+  const gateway = { gatewayUp: true, gatewaySlowMs: 0, gatewayStatus: { status: "ok" } };
+  expect((await sandbox.send("/control/service")).body).toMatchObject(gateway);
 });
 
 test("a card that claims too much, even briefly, fails the scene in which the service dies", async () => {

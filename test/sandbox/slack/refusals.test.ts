@@ -305,7 +305,7 @@ describe("people, files and reactions", () => {
 
 describe("rate limits", () => {
   test("a channel accepts a short burst, and then one message a second", async () => {
-    slack.rateLimits(true);
+    slack.rateLimits.enforce(true);
     for (let count = 0; count < 5; count++)
       expect(await post({ text: "x" })).toMatchObject({ error: accepted });
     expect(await post({ text: "x" })).toMatchObject({ error: expect.stringContaining("rate") as string });
@@ -315,7 +315,7 @@ describe("rate limits", () => {
   });
 
   test("the fifty-first call of a tier 3 method in a minute is refused, with the seconds to wait", async () => {
-    slack.rateLimits(true);
+    slack.rateLimits.enforce(true);
     const info = () =>
       fetch(`${slack.apiUrl}conversations.info`, {
         method: "POST",
