@@ -66,44 +66,65 @@ type RunOptions = {
   readonly replicas: number;
 };
 
-async function run({ port, tempo, verbose, postgres, replicas }: RunOptions): Promise<void> {
+async function run({ port, ...options }: RunOptions): Promise<void> {
   enableCompileCache(COMPILED);
   const { startWorld } = await import("./world/world.ts");
-  const { env, databaseUrl, tidyUp } = await (postgres ? inPostgres() : inSqlite());
+  let database: Database | null = null;
+  let bot: World["bot"] = null;
+  let stopping: Promise<void> | null = null;
+  const begin = async (): Promise<World> => {
+    const own = (database = await (options.postgres ? inPostgres() : inSqlite()));
+    if (stopping !== null) throw new Error("The sandbox was ended while it started.");
+    const world = await onFreePort(port, (free) => startWorld(worldOptions(options, own, free)));
+    ({ bot } = world);
+    return world;
+  };
+  const tidyUp = async (): Promise<void> => database?.tidyUp();
+  endOnFault(async () => {
+    await bot?.stop("SIGKILL");
+    await tidyUp();
+  });
+  // What is just being made can be removed only once it exists, so a stop waits for it.
+  const begun = begin();
+  const stopWorld = (): Promise<void> =>
+    begun.then(
+      (world) => world.stop(),
+      () => undefined,
+    );
+  const stop = (): Promise<void> => (stopping ??= stopWorld().then(tidyUp));
+  endOnSignals(stop);
+  try {
+    const world = await begun;
+    await world.bot?.ready();
+    if (stopping === null) sayReady(world.slack.url);
+  } catch (error) {
+    if (stopping !== null) return;
+    await stop();
+    throw error;
+  }
+  flushCompileCache();
+}
+
+function worldOptions(
+  { tempo, verbose, replicas }: Omit<RunOptions, "port">,
+  { databaseUrl, env }: Database,
+  port: number,
+): WorldOptions {
   const logging = { LOG_LEVEL: verbose ? "info" : "error", NODE_COMPILE_CACHE: COMPILED };
-  const bots = {
+  const bot = {
     env: { ...logging, ...AUDIT, ...ownVariables(), ...env },
     policyFile: ownPolicyFile(),
     replicas,
     echo: (text: string) => void process.stderr.write(text),
     say: (words: string) => console.error(words),
   };
-  const start = (free: number): Promise<World> =>
-    startWorld({ port: free, tempo, databaseUrl, bot: bots } satisfies WorldOptions);
-  let bot: World["bot"] = null;
-  endOnFault(async () => {
-    await bot?.stop("SIGKILL");
-    await tidyUp();
-  });
-  const world = await onFreePort(port, start).catch(async (error: unknown) => {
-    await tidyUp();
-    throw error;
-  });
-  bot = world.bot;
-  let stopping: Promise<void> | null = null;
-  const stop = (): Promise<void> => (stopping ??= world.stop().then(tidyUp));
-  endOnSignals(stop);
-  try {
-    await world.bot?.ready();
-  } catch (error) {
-    if (stopping !== null) return;
-    await stop();
-    throw error;
-  }
+  return { port, tempo, databaseUrl, bot };
+}
+
+function sayReady(url: string): void {
   console.log(
-    `Countersign's sandbox is ready: open ${world.slack.url} and type  /agent run deploy billing-api to production  (Ctrl-C ends it)`,
+    `Countersign's sandbox is ready: open ${url} and type  /agent run deploy billing-api to production  (Ctrl-C ends it)`,
   );
-  flushCompileCache();
 }
 
 type Database = {
@@ -129,15 +150,18 @@ async function inPostgres(): Promise<Database> {
   return { databaseUrl: server.url, env, tidyUp: server.stop };
 }
 
-/** A second call of `stop` does nothing. */
+/** Further signals do nothing. */
 function endOnSignals(stop: () => Promise<void>): void {
-  const leave = (): void =>
-    void stop().then(() => {
-      console.log("The sandbox has ended.");
-      process.exit();
-    });
-  process.on("SIGINT", leave);
-  process.on("SIGTERM", leave);
+  let ending = false;
+  const end = async (): Promise<void> => {
+    if (ending) return;
+    ending = true;
+    console.log("The sandbox is stopping…");
+    await stop();
+    console.log("The sandbox has ended.");
+    process.exit();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => void end());
 }
 
 /** An uncaught error leaves the sandbox in an unknown state, so it exits. `tidyUp` stops the bot. */

@@ -65,9 +65,20 @@ test("without options it prints its address, even beside another sandbox, and le
   for (const url of [first, second]) expect((await fetch(url)).status).toBe(200);
   expect(await one.end("SIGINT")).toBe(0);
   expect(await another.end("SIGTERM")).toBe(0);
-  expect(one.said()).toContain("has ended");
+  expect(one.said()).toMatch(/The sandbox is stopping…\nThe sandbox has ended\.\n$/);
   expect([...(await one.left()), ...(await another.left())]).toEqual([]);
 });
+
+test.for([{ options: [] }, { options: ["--postgres"] }])(
+  "a sandbox with the options $options leaves nothing behind if it is ended while it starts",
+  async ({ options }) => {
+    const begins = await sandbox("--port", "0", ...options);
+    await expect.poll(() => begins.left(), { timeout: 10_000, interval: 5 }).not.toEqual([]);
+    expect(await begins.end("SIGINT")).toBe(0);
+    expect(begins.said()).toBe("The sandbox is stopping…\nThe sandbox has ended.\n");
+    expect(await begins.left()).toEqual([]);
+  },
+);
 
 test("a requested port that is in use is reported, and the sandbox exits with 2", async () => {
   const other = createServer().listen(0, "127.0.0.1");
