@@ -1,5 +1,5 @@
 // Hints for a new user: first how to start a run, then that someone else must decide.
-import type { Message, PersonId } from "../slack/model.ts";
+import type { Message } from "../slack/model.ts";
 import { elementsIn } from "../slack/state-values.ts";
 import { controlButton, html, type Html } from "./base/html.ts";
 import type { PageParts } from "./base/parts.ts";
@@ -32,8 +32,8 @@ function start(parts: PageParts, place: Place): Html {
     </ul>
     <p data-note>These words in a task decide what its run does: ${parts.taskWords.join(", ")}.</p>
     <p>
-      When a request waits for a decision, switch to ${othersThan(parts, place.person)} in the top bar and
-      decide. The person who asked can't decide. A second tab can be a second person.
+      When a request waits for a decision, switch to ${othersIn(parts, place)} in the top bar and decide. The
+      person who asked can't decide. A second tab can be a second person.
     </p>
     ${parts.panelState === null ? null : html`<p>Or <a href="${hrefOf({ ...place, panel: "scenes" })}">watch a scene</a>: one click plays a story with captions.</p>`}
   </aside>`;
@@ -55,8 +55,8 @@ function decide(parts: PageParts, place: Place): Html | null {
   const canDecide = asker !== place.person && workspace.people.get(place.person)?.kind === "member";
   if (asker === undefined || !canDecide)
     return small(
-      html`<strong>Now switch to ${othersThan(parts, place.person, asker)}</strong> in the top bar and press a
-        button: the person who asked can't decide. A second tab can be a second person.`,
+      html`<strong>Now switch to ${othersIn(parts, place, asker)}</strong> in the top bar and press a button:
+        the person who asked can't decide. A second tab can be a second person.`,
     );
   const name = workspace.people.get(asker)?.name.split(" ")[0] ?? "Someone else";
   return small(html`<strong>Now press a button.</strong> ${name} asked, so someone else must decide.`);
@@ -109,9 +109,12 @@ const asksForDecision = ({ blocks }: Message): boolean =>
 const firstNamed = ({ blocks }: Message): string | undefined =>
   /"user_id":"(\w+)"/.exec(JSON.stringify(blocks))?.[1];
 
-function othersThan(parts: PageParts, ...but: readonly (PersonId | undefined)[]): string {
+/** Names at most two people of the channel who can decide: neither the asker nor the person of the page. */
+function othersIn(parts: PageParts, { person, where }: Place, asker = person): string {
+  const inChannel = parts.workspace.channels.get(where)?.members ?? [];
   const others = playable(parts).filter(
-    (one) => !but.includes(one.id) && one.kind === "member" && !one.deactivated,
+    ({ id, kind, deactivated }) =>
+      inChannel.includes(id) && ![person, asker].includes(id) && kind === "member" && !deactivated,
   );
   const names = others.slice(0, 2).map((one) => one.name.split(" ")[0]);
   return names.join(" or ") || "someone else";

@@ -45,6 +45,16 @@ test("while the first request waits, its requester is told to switch to another 
   expect(said("U0GIL")).toBe(BECOME);
 });
 
+test("in a private channel, the hints name only people who are in it", () => {
+  const { workspace, said, ask } = newChannel();
+  const channel = [...workspace.channels.values()].find(({ name }) => name === "payments-ops");
+  expect(channel).toMatchObject({ kind: "private", members: ["U0ANA", "U0BEN", APP] });
+  const { id = "" } = channel ?? {};
+  expect(said("U0ANA", id)).toContain("switch to Ben in the top bar");
+  ask(id);
+  expect(said("U0ANA", id)).toContain("Now switch to Ben in the top bar");
+});
+
 test("the first hint names the words in a task that decide what its run does", () => {
   const { said } = newChannel();
   expect(said()).toContain("These words in a task decide what its run does: fail, two approvals.");
