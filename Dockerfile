@@ -12,8 +12,7 @@ LABEL org.opencontainers.image.title="countersign" \
 
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
-    PORT=3000 \
-    DATABASE_URL=sqlite:/data/countersign.db
+    PORT=3000
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -21,7 +20,9 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/node-* node_modules/.bin/node && npm cache clean --force
 COPY src ./src
 
-RUN mkdir /data && chown node:node /data
+# The link brings the default of DATABASE_URL onto the volume. The image itself must not set the variable: a deployment that sets
+# DATABASE_URL_FILE cannot remove it, and the bot refuses to start with both.
+RUN mkdir /data && chown node:node /data && ln -s /data /app/data
 VOLUME /data
 
 # A start without a configuration loads the whole program and exits with 2. Node keeps what it has compiled, which halves the time of each

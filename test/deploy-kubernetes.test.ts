@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { readConfig, variables } from "#src/config.ts";
+import { imageEnv } from "./make/dockerfile.ts";
 import { typeFaults } from "./make/type-faults.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -90,7 +91,10 @@ test("with SQLite, two bots never run at once, and the bot starts with its varia
   );
   const known = variables.map(({ name }) => name);
   expect(Object.keys(env).filter((name) => !known.some((each) => each === name))).toEqual([]);
-  expect(readConfig(env)).toMatchObject({ ok: true, value: { database: { path: "/data/countersign.db" } } });
+  expect(readConfig({ ...imageEnv, ...env })).toMatchObject({
+    ok: true,
+    value: { database: { path: "/data/countersign.db" } },
+  });
   // The commands that copy the database write to the temporary folder, and the image is read-only.
   expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain("/tmp");
   const mounted = volumeMounts.map(({ name }) => name).toSorted();

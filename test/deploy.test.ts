@@ -10,6 +10,7 @@ import { z } from "zod";
 import { startHttp } from "#src/adapters/http/server.ts";
 import { PATIENT } from "#src/adapters/store/postgres.ts";
 import { readConfig, variables } from "#src/config.ts";
+import { imageEnv, linesOf } from "./make/dockerfile.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
@@ -25,11 +26,8 @@ function documents(path: string): unknown[] {
 
 const known: readonly string[] = variables.map(({ name }) => name);
 const SECRETS = /TOKEN|SECRET|KEY|PASSWORD|DATABASE_URL/;
-const dockerfile = read("Dockerfile");
-const imageValue = (name: string): string | undefined =>
-  new RegExp(`^\\s*(?:ENV )?\\s*${name}=(\\S+)`, "m").exec(dockerfile)?.[1];
 /** `docker.test.ts` checks that the image listens there. */
-const imagePort = Number(/^EXPOSE (\d+)$/m.exec(dockerfile)?.[1]);
+const imagePort = Number(linesOf("EXPOSE")[0]);
 
 describe("compose.yaml", () => {
   const Service = z.object({
@@ -79,18 +77,17 @@ describe("compose.yaml", () => {
     expect(Object.keys(bot.environment).toSorted()).toEqual(
       [...known.filter((name) => name !== "HOST" && name !== "PORT"), "NODE_EXTRA_CA_CERTS"].toSorted(),
     );
-    expect([imageValue("HOST"), imageValue("PORT")]).toEqual(["0.0.0.0", String(imagePort)]);
+    expect(imageEnv).toMatchObject({ HOST: "0.0.0.0", PORT: String(imagePort) });
   });
 
   test("with only the tokens set, it runs one bot with SQLite on the image's volume", () => {
     expect(Object.keys(others)).toEqual([]);
     expect(bot.profiles).toBeUndefined();
     expect(bot.deploy?.replicas).toBe("${REPLICAS:-1}");
-    const config = readConfig(filled(TOKENS));
+    const config = readConfig({ ...imageEnv, ...filled(TOKENS) });
     expect(config.ok && config.value.database).toEqual({ engine: "sqlite", path: "/data/countersign.db" });
-    expect(filled(TOKENS)["DATABASE_URL"]).toBe(imageValue("DATABASE_URL"));
     expect(bot.volumes).toContain("data:/data");
-    expect(dockerfile).toContain("VOLUME /data");
+    expect(linesOf("VOLUME")).toEqual(["/data"]);
     expect(filled({})).toMatchObject({ SLACK_BOT_TOKEN: "(missing)", AGENT_API_KEY: "(missing)" });
   });
 
@@ -109,7 +106,7 @@ describe("compose.yaml", () => {
     const [line = ""] = /postgres:\/\/.*$/m.exec(read("compose.yaml")) ?? [];
     const DATABASE_URL = line.replace("<the password>", "0123abcd");
     const AUDIT_KEY = Buffer.alloc(32, 7).toString("base64");
-    const config = readConfig(filled({ ...TOKENS, DATABASE_URL, AUDIT_KEY }));
+    const config = readConfig({ ...imageEnv, ...filled({ ...TOKENS, DATABASE_URL, AUDIT_KEY }) });
     expect(config.ok && config.value.database.engine).toBe("postgres");
     const { username, hostname, pathname } = new URL(DATABASE_URL);
     expect(said["DATABASE_URL"]).toBe(`postgres://${username}:<the`);
@@ -304,7 +301,8 @@ describe("deploy/kubernetes", () => {
       writeFileSync(file, `${values[name.replace(/_FILE$/, "")]}\n`);
       return [name, file];
     });
-    expect(readConfig({ ...config.data, ...(Object.fromEntries(files) as object) })).toMatchObject({
+    const env = { ...imageEnv, ...config.data, ...(Object.fromEntries(files) as object) };
+    expect(readConfig(env)).toMatchObject({
       ok: true,
       value: { database: { engine: "postgres" }, http: { host: "0.0.0.0", port: imagePort } },
     });
@@ -361,7 +359,7 @@ describe("deploy/kubernetes", () => {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ["ALL"] },
     });
-    expect(dockerfile).toMatch(/^USER node$/m);
+    expect(linesOf("USER").at(-1)).toBe("node");
     // The user "node" of the official images.
     expect(pod.securityContext.runAsUser).toBe(1000);
     expect(Object.keys(container.resources.limits)).toContain("memory");

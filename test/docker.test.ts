@@ -5,29 +5,17 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { variables } from "#src/config.ts";
+import { dockerfile, imageEnv, linesOf } from "./make/dockerfile.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-type Instruction = { readonly verb: string; readonly rest: string };
-
-const dockerfile: readonly Instruction[] = read("Dockerfile")
-  .replace(/^\s*#.*\n/gm, "")
-  .replace(/\\\n\s*/g, " ")
-  .split("\n")
-  .filter((line) => line.trim() !== "")
-  .map((line) => {
-    const [, verb = "", rest = ""] = /^(\S+)\s+(.*)$/.exec(line.trim()) ?? [];
-    return { verb: verb.toUpperCase(), rest };
-  });
-
-const all = (verb: string): string[] =>
-  dockerfile.filter((each) => each.verb === verb).map(({ rest }) => rest);
-const last = (verb: string): string => all(verb).at(-1) ?? "";
+const last = (verb: string): string => linesOf(verb).at(-1) ?? "";
 const argv = (json: string): string[] => z.array(z.string()).parse(JSON.parse(json));
 
 /** See docs.docker.com, .dockerignore: the last matching line applies, and a line for a folder matches everything below it. */
@@ -51,7 +39,7 @@ function isIgnored(path: string): boolean {
 
 /** Returns the files that the COPY lines bring into the image, relative to the repository. */
 function copied(): string[] {
-  const sources = all("COPY").flatMap((rest) =>
+  const sources = linesOf("COPY").flatMap((rest) =>
     rest
       .split(/\s+/)
       .filter((word) => !word.startsWith("--"))
@@ -94,8 +82,8 @@ const production = Object.entries(lock.packages).filter(
 
 describe("the image", () => {
   test("uses a Node version that package.json allows", () => {
-    expect(all("FROM")).toEqual(["${NODE_IMAGE}"]);
-    const [image] = all("ARG");
+    expect(linesOf("FROM")).toEqual(["${NODE_IMAGE}"]);
+    const [image] = linesOf("ARG");
     expect(Number(/^NODE_IMAGE=node:(\d+)/.exec(image ?? "")?.[1])).toBeGreaterThanOrEqual(26);
   });
 
@@ -107,7 +95,7 @@ describe("the image", () => {
   });
 
   test("installs the production packages of the lock file, none of which has an install script", () => {
-    const installs = all("RUN").filter((rest) => /\bnpm\b/.test(rest));
+    const installs = linesOf("RUN").filter((rest) => /\bnpm\b/.test(rest));
     expect(installs).toHaveLength(1);
     for (const word of ["npm ci", "--omit=dev", "rm -rf node_modules/node-*"])
       expect(installs[0]).toContain(word);
@@ -121,19 +109,24 @@ describe("the image", () => {
     };
     expect(argv(last("CMD"))).toEqual(scripts.start.split(" "));
     expect(argv(last("CMD")).at(-1)).toBe("src/main.ts");
-    expect(all("ENTRYPOINT")).toEqual([]);
+    expect(linesOf("ENTRYPOINT")).toEqual([]);
   });
 
-  test("keeps its database on a volume that its user may write to", () => {
-    const path = /DATABASE_URL=sqlite:(\S+)/.exec(all("ENV").join(" "))?.[1] ?? "";
-    const folder = path.slice(0, path.lastIndexOf("/"));
-    expect(all("VOLUME")).toContain(folder);
-    expect(all("RUN").join(" ")).toMatch(new RegExp(`chown ${last("USER")}(:\\S+)? ${folder}`));
+  test("leaves DATABASE_URL to the deployment, and keeps the database of the default on a volume that its user may write to", () => {
+    expect(Object.keys(imageEnv).filter((name) => name.startsWith("DATABASE_URL"))).toEqual([]);
+    const path = /^sqlite:(.+)$/.exec(
+      variables.find(({ name }) => name === "DATABASE_URL")?.default ?? "",
+    )?.[1];
+    const folder = dirname(resolve(last("WORKDIR"), path ?? "?"));
+    const [volume = "?"] = linesOf("VOLUME");
+    expect(linesOf("RUN")).toContain(
+      `mkdir ${volume} && chown ${last("USER")}:${last("USER")} ${volume} && ln -s ${volume} ${folder}`,
+    );
   });
 
   test("contains no secret, and nothing from the sandbox, the tests or the repository", () => {
-    expect(all("ENV").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
-    expect(all("ARG").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
+    expect(linesOf("ENV").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
+    expect(linesOf("ARG").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
     const strange = inImage.filter((path) => !/^(src\/|package(-lock)?\.json$|\.npmrc$)/.test(path));
     expect(strange).toEqual([]);
     expect(inImage.filter((path) => path.startsWith("sandbox"))).toEqual([]);
@@ -187,7 +180,7 @@ test("the documented commands run in a container: the image has no entry point, 
   expect(words.filter((_, index) => programs[index] === null)).toEqual([]);
   const files = programs.flatMap((found) => found?.[1] ?? []);
   expect(files.filter((file) => !inImage.includes(file))).toEqual([]);
-  expect(all("ENTRYPOINT")).toEqual([]);
+  expect(linesOf("ENTRYPOINT")).toEqual([]);
 });
 
 describe("the contents of the image", () => {
