@@ -91,6 +91,27 @@ describe("compose.yaml", () => {
     expect(filled({})).toMatchObject({ SLACK_BOT_TOKEN: "(missing)", AGENT_API_KEY: "(missing)" });
   });
 
+  test("each secret can come from a file, in place of its line, as the comment says", () => {
+    const text = read("compose.yaml").replaceAll(/\n# ?/g, " ");
+    expect(text).toContain(
+      "replace the variable's line below, under `environment`, with one such as `AUDIT_KEY_FILE: /",
+    );
+    const folder = mkdtempSync(join(tmpdir(), "countersign-secrets-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const secrets: Record<string, string> = {
+      ...TOKENS,
+      DATABASE_URL: "postgres://countersign:0123abcd@db.example.com/countersign?sslmode=verify-full",
+      AUDIT_KEY: Buffer.alloc(32, 7).toString("base64"),
+    };
+    for (const name of ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "AGENT_API_KEY", "DATABASE_URL", "AUDIT_KEY"]) {
+      const file = join(folder, name);
+      writeFileSync(file, `${secrets[name]}\n`);
+      const { [name]: _, ...others } = filled({ ...secrets, [name]: "" });
+      const replaced = readConfig({ ...imageEnv, ...others, [`${name}_FILE`]: file });
+      expect([name, replaced.ok]).toEqual([name, true]);
+    }
+  });
+
   test("with the lines from its comment, it runs three bots with PostgreSQL", () => {
     const lines = [...read("compose.yaml").matchAll(/^#\s{3}([A-Z_]+)=(\S+)/gm)];
     const said = Object.fromEntries(lines.map(([, name = "", value = ""]) => [name, value]));
