@@ -8,7 +8,7 @@ import { type Moved, openSource } from "../adapters/store/move-store.ts";
 import { isServer, shown } from "../adapters/store/database-copy.ts";
 import { type Environment, explainFaults, readAuditConfig } from "../config.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
-import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./audit/inspect.ts";
+import { auditVerdict, neededKey, verdictWords } from "./audit/inspect.ts";
 
 const USAGE = `Usage: npm run migrate-store -- sqlite:PATH [postgres://USER:PASSWORD@HOST/NAME?sslmode=verify-full]
 Moves an installation from a SQLite file to an empty PostgreSQL database: runs with their open cards, forms and buttons,
@@ -58,9 +58,7 @@ function fail(words: string): number {
 type Where = { readonly database: string; readonly key: string | null };
 
 async function move(where: Where, url: string): Promise<string> {
-  const key = ownKey(where);
-  if (key === null)
-    throw new Error(`There is no key to verify the audit with: ${howToGiveKey(where.database)}.`);
+  const key = neededKey(where, "key to verify the audit with");
   const source = await openSource(where.database);
   try {
     await refuseOtherKey(source, key);

@@ -6,7 +6,7 @@ import { openForArchive } from "../../adapters/store/archive-audit.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { auditSignatures } from "../../adapters/store/audit-key.ts";
 import { BEGINNING } from "../../domain/audit/verify-chain.ts";
-import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
+import { auditVerdict, neededKey, verdictWords } from "./inspect.ts";
 
 type Where = { readonly database: string; readonly key: string | null };
 type Done = { readonly tampered: boolean; readonly words: string };
@@ -17,8 +17,7 @@ export async function archiveOldest(
   { before, withoutSink, file }: ArchiveOptions & { readonly file: string },
 ): Promise<Done> {
   const { database } = where;
-  const key = ownKey(where);
-  if (key === null) throw new Error(`There is no key to sign with: ${howToGiveKey(database)}.`);
+  const key = neededKey(where, "key to sign with");
   const audit = await openForArchive(database, key);
   try {
     const verdict = await auditVerdict(audit, [key.publicKey], []);

@@ -2,6 +2,7 @@
 
 import { type AuditFile, entryIfReadable, entryOf } from "../../adapters/store/audit-file.ts";
 import {
+  type AuditKey,
   auditKeyFile,
   auditKeyOf,
   auditSignatures,
@@ -9,7 +10,7 @@ import {
   keyIdOf,
   readAuditKey,
 } from "../../adapters/store/audit-key.ts";
-import { isServer } from "../../adapters/store/database-copy.ts";
+import { isServer, refuseMissing } from "../../adapters/store/database-copy.ts";
 import type { KeptEntry } from "../../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, nameWords, peopleIn, runStory } from "../../audit/narrative.ts";
 import { type ChainedEntry, headWords, type KnownHead } from "../../domain/audit/hash-chain.ts";
@@ -61,26 +62,34 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
 
 const count = (n: number): string => n.toLocaleString("en-US");
 
+type Where = { readonly database: string; readonly key: string | null };
+
 /** Returns `named`, or if it is empty the public half of the key that signs here. Throws if there is no such key. */
-export function publicKeysFor(
-  { database, key }: { readonly database: string; readonly key: string | null },
-  named: readonly string[],
-): readonly string[] {
+export function publicKeysFor(where: Where, named: readonly string[]): readonly string[] {
   if (named.length > 0) return named;
-  const own = ownKey({ database, key });
+  const own = ownKey(where);
   if (own !== null) return [own.publicKey];
+  refuseMissing(where.database);
   throw new Error(
-    `There is no key to check signatures with, so nothing was checked. Either ${howToGiveKey(database)}, or give --public-key.`,
+    `There is no key to check signatures with, so nothing was checked. Either ${howToGiveKey(where.database)}, or give --public-key.`,
   );
 }
 
+/** Throws one line for the operator if there is no such key, or not even the database. */
+export function neededKey(where: Where, use: string): AuditKey {
+  const own = ownKey(where);
+  if (own !== null) return own;
+  refuseMissing(where.database);
+  throw new Error(`There is no ${use}: ${howToGiveKey(where.database)}.`);
+}
+
 /** Returns AUDIT_KEY or the key beside the database file. Returns null if there is neither. */
-export function ownKey({ database, key }: { readonly database: string; readonly key: string | null }) {
+export function ownKey({ database, key }: Where): AuditKey | null {
   if (key !== null) return auditKeyOf(key);
   return isServer(database) ? null : readAuditKey(database);
 }
 
-export const howToGiveKey = (database: string): string =>
+const howToGiveKey = (database: string): string =>
   isServer(database) ? "set AUDIT_KEY" : `set AUDIT_KEY or put ${auditKeyFile(database)} back`;
 
 // Exports the audit as JSON lines or as CSV.

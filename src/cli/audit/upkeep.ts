@@ -30,7 +30,7 @@ import { refuseOtherSchema } from "../../adapters/store/schema.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { AuditCommand } from "./command-line.ts";
-import { auditVerdict, howToGiveKey, ownKey, verdictWords } from "./inspect.ts";
+import { auditVerdict, neededKey, ownKey, verdictWords } from "./inspect.ts";
 
 type Where = { readonly database: string; readonly key: string | null };
 
@@ -190,8 +190,7 @@ export async function redactText(
   { digest, reason }: Extract<AuditCommand, { type: "redact" }>,
 ): Promise<Done> {
   const { database } = where;
-  const key = ownKey(where);
-  if (key === null) throw new Error(`There is no key to sign with: ${howToGiveKey(database)}.`);
+  const key = neededKey(where, "key to sign with");
   const audit = await lockAudit(database, key);
   try {
     const verdict = await auditVerdict(audit, [key.publicKey], []);
@@ -228,9 +227,7 @@ export type NewKey = { readonly file: string; readonly seed: string };
 
 /** Resolves to the message to print. Rejects with one line for the operator. */
 export async function rotateKeys({ database, key }: Where, newKey: NewKey | null): Promise<string> {
-  const own = ownKey({ database, key });
-  if (own === null)
-    throw new Error(`There is no current key to sign the change with: ${howToGiveKey(database)}.`);
+  const own = neededKey({ database, key }, "current key to sign the change with");
   if (newKey === null) {
     if (key !== null)
       throw new Error(
