@@ -97,9 +97,51 @@ test("with SQLite, two bots never run at once, and the bot starts with its varia
   });
   // The commands that copy the database write to the temporary folder, and the image is read-only.
   expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain("/tmp");
-  const mounted = volumeMounts.map(({ name }) => name).toSorted();
-  expect(template.spec.volumes.map(({ name }) => name).toSorted()).toEqual(mounted);
 });
+
+const manifests = (path: string): string =>
+  readdirSync(join(ROOT, path))
+    .map((name) => readFileSync(join(ROOT, path, name), "utf8"))
+    .join("\n");
+
+test.each(FOLDERS)(
+  "the comment of %s says what to replace for HTTP mode, and nothing else names the app token",
+  (path) => {
+    const text = manifests(path).replaceAll(/\n# /g, " ");
+    const words = /In the manifests, replace ([^.]+)\. /.exec(text)?.[1] ?? "";
+    const changes = [...words.matchAll(/(\S+) with ([^\s,]+)/g)];
+    const changed = changes.reduce((left, [, old = "", other = ""]) => left.replaceAll(old, other), text);
+    expect(changed).not.toMatch(/app.token/i);
+    expect(changed).toMatch(
+      /SLACK_SIGNING_SECRET_FILE(: |\s+value: )\/run\/secrets\/countersign\/slack-signing-secret\n/,
+    );
+  },
+);
+
+test.each(FOLDERS)(
+  "the variables in the comments of %s exist, and the policy is where its pods mount it",
+  (path) => {
+    const text = manifests(path);
+    const offered = [...text.matchAll(/^ {2}# ([A-Z_]+): (\S+)$/gm)].map(([, name = "", value]) => ({
+      name,
+      value,
+    }));
+    const known: readonly string[] = variables.map(({ name }) => name);
+    expect(offered.filter(({ name }) => !known.includes(name))).toEqual([]);
+    const { spec } = Pod.parse(documentsIn(path).find(({ kind }) => kind === "Deployment")).spec.template;
+    const [{ volumeMounts }] = spec.containers;
+    const mount = volumeMounts.find(({ name }) => name === "policy");
+    expect(offered).toContainEqual({ name: "POLICY_FILE", value: `${mount?.mountPath}/policy.yaml` });
+    expect(text).toContain("kubectl create configmap countersign-policy --from-file=policy.yaml");
+    expect(spec.volumes).toContainEqual({
+      name: "policy",
+      configMap: { name: "countersign-policy", optional: true },
+    });
+    expect(spec.volumes.map(({ name }) => name).toSorted()).toEqual(
+      volumeMounts.map(({ name }) => name).toSorted(),
+    );
+  },
+);
 
 const Commands = z.looseObject({
   metadata: z.strictObject({ name: z.string() }),

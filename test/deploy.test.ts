@@ -337,18 +337,6 @@ describe("deploy/kubernetes", () => {
     expect(container.envFrom).toEqual([{ configMapRef: { name: config.metadata.name } }]);
   });
 
-  test("the variables and the policy's mount path in the comments exist", () => {
-    const text = read(`${folder}/config.yaml`);
-    const offered = [...text.matchAll(/^ {2}# ([A-Z_]+): (\S+)$/gm)];
-    expect(offered.map(([, name = ""]) => name).filter((name) => !known.includes(name))).toEqual([]);
-    const file = offered.find(([, name]) => name === "POLICY_FILE")?.[2] ?? "";
-    const [mount] = container.volumeMounts.filter(({ name }) => name === "policy");
-    expect(file).toBe(`${mount?.mountPath}/policy.yaml`);
-    expect(pod.volumes.map(({ name }) => name).toSorted()).toEqual(
-      container.volumeMounts.map(({ name }) => name).toSorted(),
-    );
-  });
-
   test("the probes request paths that the bot answers, at its port, and allow a slow start", async () => {
     expect(container.ports).toEqual([{ name: "http", containerPort: imagePort }]);
     expect(service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(["http"]);

@@ -158,6 +158,7 @@ const BLOCKS: readonly (readonly [string, string | ((text: string) => Promise<vo
   ["cd /opt/countersign", asksTheDoctorBesideTheUnit],
   ["docker compose", `${NEEDS}: Docker; deploy.test.ts and docker.test.ts check what it would run`],
   ["docker build", `${NEEDS}: Docker and a cluster; deploy-kubernetes.test.ts checks the manifests`],
+  ["kubectl create configmap", `${NEEDS}: a cluster; deploy-kubernetes.test.ts checks the mount`],
   ["kubectl scale", `${NEEDS}: a cluster; deploy-kubernetes.test.ts checks the pod`],
 ];
 
