@@ -130,19 +130,28 @@ function databasePlace(value: string, issues: z.RefinementCtx): DatabasePlace {
   if (path !== undefined) return { engine: "sqlite", path };
   if (!/^postgres(ql)?:\/\//.test(value))
     return refuse(issues, "is neither of the form sqlite:PATH nor postgres://USER:PASSWORD@HOST/NAME");
-  const wrong = faultInServer(hasDropped(value) ? null : URL.parse(value));
-  return wrong === null ? { engine: "postgres", url: new URL(value).href } : refuse(issues, wrong);
+  const url = hasDropped(value) ? null : URL.parse(value.replace(USER_WITHOUT_HOST, "$1localhost"));
+  if (url === null || url.hash !== "" || !isDecodable(url.href))
+    return refuse(
+      issues,
+      "is not an address: write the special characters of the password as %40 for @, %2F for / and so on",
+    );
+  const lacksHost = USER_WITHOUT_HOST.test(value) && !url.searchParams.has("host");
+  const wrong = lacksHost ? NO_HOST : faultInServer(url);
+  return wrong === null ? { engine: "postgres", url: url.href } : refuse(issues, wrong);
 }
+
+/** libpq's form for a Unix socket, `postgres://USER@/NAME?host=FOLDER`. A URL may have no user without a host. */
+const USER_WITHOUT_HOST = /^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/[^/@?#]*(?:\?|$))/;
+const NO_HOST = "names no host";
 
 /** The allowed parameters. Others could contain a password, or weaken what this program relies on. */
 const SERVER_PARAMETERS = ["sslmode", "sslrootcert", "sslcert", "sslkey", "host", "options"];
 
-function faultInServer(url: URL | null): string | null {
-  if (url === null || url.hash !== "" || !isDecodable(url.href))
-    return "is not an address: write the special characters of the password as %40 for @, %2F for / and so on";
+function faultInServer(url: URL): string | null {
   if (!/^\/[^/@:]+$/.test(url.pathname)) return "does not end in the name of a database";
   const host = serverHost(url);
-  if (host === "") return "names no host";
+  if (host === "") return NO_HOST;
   if (host.includes(",")) return "names several hosts; put a proxy or one name before them";
   const names = [...url.searchParams.keys()];
   if (names.some((name) => !SERVER_PARAMETERS.includes(name)))

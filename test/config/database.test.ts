@@ -33,6 +33,7 @@ describe("a PostgreSQL database", () => {
     "postgres://ann@localhost/bot?host=/run/postgresql",
     "postgres://ann@db.example.com/bot?host=/run/postgresql",
     "postgres://ann@%2Frun%2Fpostgresql/bot",
+    "postgres://ann@/bot?host=/run/postgresql",
     "postgres:///bot?host=localhost",
     "postgres://ann@db.example.com/bot?host=::1",
     "postgres://ann@localhost/bot?host=db.example.com&sslmode=verify-full",
@@ -47,13 +48,43 @@ describe("a PostgreSQL database", () => {
     ["postgres://ann@localhost/bot?host=%31%30.0.0.7", "10.0.0.7"],
     ["postgres://ann@db.example.com/bot?host=/run/postgresql", "/run/postgresql"],
     ["postgres://ann@%2Frun%2Fpostgresql/bot", "/run/postgresql"],
+    ["postgres://ann@/bot?host=/run/postgresql", "/run/postgresql"],
+    ["postgres://ann:p@ss@/bot?options=-c%20a=b&host=/run/postgresql", "/run/postgresql"],
+    ["postgres://ann@/bot?host=db.example.com", "db.example.com"],
     ["postgres://ann@[::1]/bot", "::1"],
     ["postgres:///bot?host=localhost", "localhost"],
   ])("is judged by the host to which the driver connects: %s", (address, host) => {
-    expect(new Client(connectionOf(address)).host).toBe(host);
-    const read = faults({ ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: address });
-    expect(read.length > 0).toBe(/example|10\.0/.test(host));
+    const env = { ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: address };
+    expect(faults(env).map((each) => each.split(":")[0])).toEqual(
+      /example|10\.0/.test(host) ? ["DATABASE_URL does not say how the connection is protected"] : [],
+    );
+    const declared = `${address}${address.includes("?") ? "&" : "?"}sslmode=disable`;
+    const { database } = config({ ...env, DATABASE_URL: declared });
+    const url = database.engine === "postgres" ? database.url : "";
+    expect(new Client(connectionOf(url)).host).toBe(host);
   });
+
+  test.each(["postgres://ann@/bot", "postgres:///bot", "postgres://ann@/bot?host="])(
+    "needs a host: %s",
+    (address) => {
+      const env = { ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: address };
+      expect(faults(env)).toEqual([expect.stringMatching(/^DATABASE_URL names no host/)]);
+    },
+  );
+
+  test.each(["p@/ss@localhost", "p/ss@", "p#ss@", "p?ss@"])(
+    "has no unescaped / ? or # in its password: %s",
+    (rest) => {
+      const env = {
+        ...SOCKET,
+        AUDIT_KEY: SEED,
+        DATABASE_URL: `postgres://ann:${rest}/bot?host=/run/postgresql`,
+      };
+      expect(faults(env)).toEqual([
+        expect.stringMatching(/^DATABASE_URL is not an address: write the special/),
+      ]);
+    },
+  );
 
   test.each(["pa\tss", "pa\nss", "pa\r\ns@s"])("is refused with the password %j", (password) => {
     const env = { ...SOCKET, AUDIT_KEY: SEED, DATABASE_URL: `postgres://ann:${password}@localhost/bot` };

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { openStore } from "#src/adapters/store/open.ts";
 import { SQLITE } from "#src/adapters/store/sqlite.ts";
 import type { Store } from "#src/ports/store.ts";
+import { config, SOCKET } from "../../make/config.ts";
 import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
 import { NOON } from "../../make/run.ts";
 
@@ -82,4 +83,12 @@ test("a replica that begins its work gets its share, however long its start took
 test("a replica that is released before it works leaves nothing behind", async () => {
   await (await opened("cat")).release();
   expect((await ann.renew(now, LEASE_MS)).replicas).toBe(2);
+});
+
+test("a replica reaches the server by libpq's usual form of a socket's address", async () => {
+  const DATABASE_URL = `postgres://postgres@${new URL(url).pathname}?host=${server.folder}`;
+  const { database } = config({ ...SOCKET, AUDIT_KEY, DATABASE_URL });
+  url = database.engine === "postgres" ? database.url : "";
+  await opened("cat");
+  expect(await ann.renew(now, LEASE_MS)).toMatchObject({ replicas: 3 });
 });
