@@ -184,7 +184,7 @@ export function explainFaults(faults: readonly ConfigFault[], misspelt: readonly
 
 /** Returns all faults. For a value that is missing or begins with a quotation mark, no other fault is reported. */
 function faultsOf(
-  { values, faults }: Given,
+  { values, faults, spelled }: Given,
   { error }: { readonly error?: z.ZodError | undefined },
   between: readonly ConfigFault[],
 ): ConfigFault[] {
@@ -193,7 +193,8 @@ function faultsOf(
   const told = new Set([...unread, ...quoted].map(({ variable }) => variable.replace(/_FILE$/, "")));
   const formats = (error?.issues ?? []).map(({ path, message }) => fault(String(path[0]), message));
   const others = [...formats, ...between].filter(({ variable }) => !told.has(variable));
-  return [...unread, ...quoted, ...others];
+  const all = [...unread, ...quoted, ...others];
+  return all.map((each) => ({ ...each, variable: spelled[each.variable] ?? each.variable }));
 }
 
 const isQuoted = (value: string): boolean => /^["']/.test(value);

@@ -14,6 +14,8 @@ export type Given = {
   readonly values: { readonly [name: string]: string | undefined };
   /** By name: the path of the file that a value came from. */
   readonly files: { readonly [name: string]: string };
+  /** By name: the variable that is read for a proxy. */
+  readonly spelled: { readonly [name: string]: string };
   readonly faults: readonly { readonly variable: string; readonly wrong: string }[];
 };
 
@@ -42,7 +44,11 @@ export function readEnvironment(env: Environment): Given {
       if ("file" in read) files[name] = read.file;
     }
   }
-  return { values, files, faults };
+  // Without a proxy, it has no effect. It often holds for the whole machine, with what only other programs understand.
+  if (values["HTTPS_PROXY"] === undefined && values["HTTP_PROXY"] === undefined)
+    values["NO_PROXY"] = undefined;
+  const spelled = Object.fromEntries(PROXY_VARIABLES.map((name) => [name, spelledIn(env, name)]));
+  return { values, files, spelled, faults };
 }
 
 /** Reads one variable. Its value is null if it is not set. */
@@ -51,18 +57,21 @@ export function readGiven(env: Environment, name: Name): { readonly value: strin
 }
 
 function readOne(env: Environment, name: string): Reading | Fault | null {
-  const value = ofEither(env, name)?.trim() ?? "";
+  const own = spelledIn(env, name);
+  const value = env[own]?.trim() ?? "";
   const variable = fileVariable(name);
   const file = env[variable]?.trim() ?? "";
   if (file === "") return value === "" ? null : { value };
-  if (value !== "") return { variable, wrong: `is set beside ${name}: leave one of them out` };
+  if (value !== "") return { variable, wrong: `is set beside ${own}: leave one of them out` };
   const read = readValue(file);
   return "value" in read ? { ...read, file } : { variable, wrong: `names ${shownPath(file)}, ${read.wrong}` };
 }
 
 /** For the proxies, the variable in lower case takes precedence, as in curl and undici. */
-const ofEither = (env: Environment, name: string): string | undefined =>
-  PROXY_VARIABLES.includes(name) ? env[name.toLowerCase()] || env[name] : env[name];
+function spelledIn(env: Environment, name: string): string {
+  const lower = name.toLowerCase();
+  return PROXY_VARIABLES.includes(name) && (env[lower]?.trim() ?? "") !== "" ? lower : name;
+}
 
 /** Reads a file that contains one value. */
 export function readValue(file: string): { readonly value: string } | { readonly wrong: string } {

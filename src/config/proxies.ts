@@ -15,9 +15,15 @@ export const PROXY_VARIABLES: readonly string[] = ["HTTPS_PROXY", "HTTP_PROXY", 
 /** Like curl, assumes http if there is no protocol. */
 export const proxy = () => z.string().transform(proxyUrl);
 
-/** Names, addresses and ports, separated by commas or spaces. */
+/** Names, addresses and ports, separated by commas or spaces. undici takes no ranges. */
 export const proxyExceptions = () =>
-  z.string().regex(/^[A-Za-z0-9.:_*[\],\s-]+$/, "is not a list of hosts separated by commas");
+  z.string().regex(/^[A-Za-z0-9.:_*[\],\s-]+$/, {
+    error: ({ input }) =>
+      /\/\d/.test(String(input)) ? NO_RANGES : "is not a list of hosts separated by commas",
+  });
+
+const NO_RANGES =
+  "has a range of addresses such as 10.0.0.0/8, which has no effect here: name the hosts or their domain";
 
 function proxyUrl(value: string, issues: z.RefinementCtx): string {
   const parsed = URL.parse(/^[a-z0-9+.-]+:\/\//i.test(value) ? value : `http://${value}`);

@@ -8,6 +8,44 @@ test("proxies may be set in lower case too, which takes precedence", () => {
   expect(config({ ...SOCKET, NO_PROXY: "c" }).proxies).toBeNull();
 });
 
+const RANGES = "localhost,10.0.0.0/8";
+const faultsOf = (env: Record<string, string>) => {
+  const read = readConfig({ ...SOCKET, ...env });
+  return read.ok ? [] : read.error.map(({ variable, wrong }) => `${variable} ${wrong}`);
+};
+
+test("a fault names the variable that was read, as it is written in the environment", () => {
+  const bad = "socks5://proxy:1080";
+  const wrong = "is not the address of a proxy, which is http:// or https://, a host and a port";
+  expect(faultsOf({ https_proxy: bad, HTTPS_PROXY: "http://b:2" })).toEqual([`https_proxy ${wrong}`]);
+  expect(faultsOf({ https_proxy: " ", HTTPS_PROXY: bad })).toEqual([`HTTPS_PROXY ${wrong}`]);
+  expect(faultsOf({ http_proxy: '"http://a:1"' })).toEqual([
+    expect.stringMatching(/^http_proxy begins with a quotation mark/),
+  ]);
+  expect(faultsOf({ http_proxy: "http://a:1", HTTP_PROXY_FILE: "/run/proxy" })).toEqual([
+    "HTTP_PROXY_FILE is set beside http_proxy: leave one of them out",
+  ]);
+});
+
+test.each(["no_proxy", "NO_PROXY"])(
+  "%s may hold anything as long as there is no proxy, and is not recorded then",
+  (name) => {
+    for (const value of [RANGES, "'localhost'", "é"]) {
+      const read = config({ ...SOCKET, [name]: value });
+      expect([read.proxies, read.recorded["NO_PROXY"]]).toEqual([null, null]);
+    }
+  },
+);
+
+test("a range of addresses is refused beside a proxy, because calls to them would go through the proxy", () => {
+  expect(faultsOf({ http_proxy: "http://a:1", no_proxy: RANGES })).toEqual([
+    "no_proxy has a range of addresses such as 10.0.0.0/8, which has no effect here: name the hosts or their domain",
+  ]);
+  expect(faultsOf({ HTTPS_PROXY: "http://a:1", NO_PROXY: "é" })).toEqual([
+    "NO_PROXY is not a list of hosts separated by commas",
+  ]);
+});
+
 test("passwords of proxies are kept secret", () => {
   const env = { ...SOCKET, HTTPS_PROXY: "http://bot:pa%24s@proxy:1", HTTP_PROXY: "bot:canary@proxy:2" };
   expect(secretsOf(config(env))).toEqual(expect.arrayContaining(["pa%24s", "pa$s", "canary"]));
@@ -36,7 +74,7 @@ test.each(UNDECODABLE)(
       const read = readConfig({ ...SOCKET, ...env });
       expect(read.ok ? [] : read.error).toEqual([
         {
-          variable: Object.keys(env)[0]?.toUpperCase(),
+          variable: Object.keys(env)[0],
           wrong: "has a % in its user or password that begins no encoded character: write it as %25",
           example: "http://proxy.example.com:3128",
         },
