@@ -32,11 +32,17 @@ const success = (lines: readonly string[]): Explained => ({ well: true, lines })
 /** `what` is a file, or else the service's id of a run. Without a policy file the built-in policy applies. */
 export async function explain(what: string, file: string | undefined, env: Environment): Promise<Explained> {
   if (existsSync(what)) return withPolicy(what, (policy) => success(explainPolicy(policy)));
+  const explained = await explainUnder(what, file, env);
+  const taken = `There is no file "${oneLine(what, ID_CHARS)}", so it was taken for the id of a run.`;
+  return explained.well ? explained : failure(taken, ...explained.lines);
+}
+
+async function explainUnder(id: string, file: string | undefined, env: Environment): Promise<Explained> {
   const given = file === undefined ? readGiven(env, "POLICY_FILE") : { value: file };
   if ("wrong" in given)
     return failure(`${given.variable} ${given.wrong}. Correct it, or name the policy file after the run.`);
-  if (given.value === null) return explainRunById(what, BUILT_IN, env);
-  return withPolicy(given.value, (policy) => explainRunById(what, policy, env));
+  if (given.value === null) return explainRunById(id, BUILT_IN, env);
+  return withPolicy(given.value, (policy) => explainRunById(id, policy, env));
 }
 
 async function withPolicy(
@@ -53,9 +59,7 @@ async function explainRunById(id: string, policy: Policy, env: Environment): Pro
   try {
     const run = await readRun(config.value.database, id);
     return run === null
-      ? failure(
-          `"${id}" is neither a file nor the id of a run in the database. Check the name and DATABASE_URL.`,
-        )
+      ? failure("The database has no run with this id. Check the name and DATABASE_URL.")
       : success(explainRun(run, policy, Date.now()));
   } catch (error) {
     return failure(`The database can't be read: ${error instanceof Error ? error.message : String(error)}`);

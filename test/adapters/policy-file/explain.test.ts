@@ -179,11 +179,29 @@ test.each([
     const env = { DATABASE_URL: url, ...both };
     expect(await explain(runId(run) ?? "", undefined, env)).toEqual({
       well: false,
-      lines: [`POLICY_FILE_FILE ${wrong} Correct it, or name the policy file after the run.`],
+      lines: [
+        `There is no file "${runId(run)}", so it was taken for the id of a run.`,
+        `POLICY_FILE_FILE ${wrong} Correct it, or name the policy file after the run.`,
+      ],
     });
     expect(await explain(runId(run) ?? "", path, env)).toMatchObject({ well: true });
   },
 );
+
+test("a mistyped name of a policy file is reported as such, whatever fails then", async () => {
+  const { url } = await storeInFile();
+  const taken = 'There is no file "polcy.yaml", so it was taken for the id of a run.';
+  for (const [DATABASE_URL, then] of [
+    [url, "The database has no run with this id. Check the name and DATABASE_URL."],
+    ["sqlite:/nowhere/bot.db", "The database can't be read: cannot use the database /nowhere/bot.db"],
+    ["nothing", "Countersign cannot start with this configuration:"],
+  ] as const) {
+    const { well, lines } = await explain("polcy.yaml", undefined, { DATABASE_URL });
+    expect([well, ...lines]).toEqual([false, taken, expect.stringContaining(then)]);
+  }
+  const { lines } = await explain(`a\n${"b".repeat(500)}`, undefined, { DATABASE_URL: url });
+  expect(lines[0]).toMatch(/^There is no file "a b+… \(\d+ more\)", so/);
+});
 
 test("ids of the service are shown on one line, without control characters", async () => {
   const { url, store } = await storeInFile();
