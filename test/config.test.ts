@@ -289,7 +289,7 @@ describe("a fault of the configuration", () => {
     ["AUDIT_SINK", "file:"],
     ["AUDIT_SINK", "file:///var/log/audit"],
     ["AUDIT_SINK", "https://token@siem.example.com"],
-    ["AUDIT_SINK", "https://siem.example.com/?token=canary"],
+    ["AUDIT_SINK", "https://siem.example.com/#top"],
     ["AUDIT_SINK", "http://siem.example.com/in"],
     ["AUDIT_SINK_TOKEN", "no-sink"],
     ["ADMINS", "ann"],

@@ -157,6 +157,9 @@ const SECRET = /TOKEN|SECRET|KEY|PASSWORD/;
 /** The user name and password of a URL, up to its last @, because a password may contain white space, or an @ not written as %40. */
 const CREDENTIALS = /\/\/[^/]*@/g;
 
+/** Some collectors of AUDIT_SINK take their token there. */
+const QUERY_OF_ADDRESS = /^(https?:[^?]*)\?.*$/s;
+
 /** `given`: the set values, or the defaults. A variable that is not set becomes null. */
 export function recordedConfig(given: { readonly [name: string]: string | undefined }): RecordedConfig {
   return Object.fromEntries(variables.map(({ name }) => [name, recordedValue(name, given[name])]));
@@ -166,5 +169,7 @@ function recordedValue(name: string, value: string | undefined): string | null {
   if (value === undefined) return null;
   // The address of a proxy may leave out its protocol.
   if (PROXY_VARIABLES.includes(name)) return value.replace(/^(.*\/\/)?.*@/s, "$1(hidden)@");
-  return SECRET.test(name) ? "(set)" : value.replace(CREDENTIALS, "//(hidden)@");
+  if (SECRET.test(name)) return "(set)";
+  const shown = name === "AUDIT_SINK" ? value.replace(QUERY_OF_ADDRESS, "$1?(hidden)") : value;
+  return shown.replace(CREDENTIALS, "//(hidden)@");
 }

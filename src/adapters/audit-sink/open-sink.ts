@@ -1,5 +1,6 @@
 // Sends the audit's entries to standard output, a file or an address. `write` resolves once all lines were accepted.
 
+import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Agent, type Dispatcher, request } from "undici";
@@ -37,12 +38,22 @@ export function openSink(place: SinkPlace, ways: SinkWays = {}): AuditSink {
     case "http": {
       const dispatcher = connect({ connections: 1, allowH2: false });
       return {
-        name: place.url,
+        name: nameOf(place.url),
         write: (lines) => post(dispatcher, place, lines),
         close: () => dispatcher.destroy(),
       };
     }
   }
+}
+
+/**
+ * Names are stored, shown and audited, and a query may hold a secret, so only a short digest stands for it. Slashes at the end are left
+ * out, as they were when they were not sent either: otherwise an upgrade would make a new sink.
+ */
+function nameOf(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  const digest = createHash("sha256").update(search).digest("hex").slice(0, 12);
+  return `${origin}${pathname}`.replace(/\/+$/, "") + (search === "" ? "" : `?(${digest})`);
 }
 
 async function writeOut(out: NodeJS.WritableStream, lines: readonly string[]): Promise<void> {
