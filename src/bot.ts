@@ -158,7 +158,8 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const leaseKeeper = createRunLeaseKeeper(deps, engine, sharedNews);
   const { figures } = createRunFigures({ ...deps, engine });
   const health = createHealth({ ...deps, breaker, key, figures });
-  const engineDeps = { ...deps, engine, integrity, time, change: engine.change };
+  const { change, changeAnywhere } = engine;
+  const engineDeps = { ...deps, engine, integrity, time, change, changeAnywhere };
   const loops = createLoops({ ...engineDeps, breaker, isAlone: sharedNews.isAlone });
   const messages = createMessageRepair(engineDeps);
   return {
@@ -252,6 +253,7 @@ type EngineDeps = BotDeps & {
   readonly time: CountedTime;
   readonly integrity: Integrity;
   readonly change: RunEngine["change"];
+  readonly changeAnywhere: RunEngine["changeAnywhere"];
 };
 
 /** The actions of people. */

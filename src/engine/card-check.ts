@@ -30,7 +30,7 @@ const MAX_UNKNOWN = 500;
 type Deps = {
   /** The workspace whose deletions Slack reports. */
   team: TeamId;
-  engine: Pick<RunEngine, "change" | "onPlan" | "onDrop" | "holdsShard">;
+  engine: Pick<RunEngine, "change" | "changeAnywhere" | "onPlan" | "onDrop" | "holdsShard">;
   store: Pick<RunStore, "list">;
   chat: Pick<Chat, "waitForTurn" | "isThere">;
   clock: Clock;
@@ -79,7 +79,7 @@ export function createCardChecks(deps: Deps): CardChecks {
         const runs = await store.list({ channels: [channel], only: "unfinished", limit: MAX_RUNS });
         const change = (run: Run): Run => afterRejoining(run, clock.monotonic());
         // Slack reports this to only one process, which may not be the one that holds the channel.
-        for (const { key } of runs) await engine.change(key, change, { mustHold: false });
+        for (const { key } of runs) await engine.changeAnywhere(key, change);
       }),
     lookNow: (runs) => {
       for (const { key } of runs) {
@@ -150,9 +150,7 @@ async function repostForOtherReplica(
   const runs = await store.list({ channels: [channel], only: "pending", limit: MAX_RUNS });
   for (const run of runs)
     for (const { slot } of messagesToKeep(run).filter((message) => message.ts === ts))
-      await engine.change(run.key, (newest) => markMaybeDeleted(newest, slot, ts, clock.monotonic()), {
-        mustHold: false,
-      });
+      await engine.changeAnywhere(run.key, (newest) => markMaybeDeleted(newest, slot, ts, clock.monotonic()));
 }
 
 type Cards = {

@@ -20,27 +20,22 @@ export type Applied<Value> = {
   readonly sideWrites?: SideWrites;
 };
 
-/** `mustHold`: nothing is saved unless this process holds the run's lease. The default is true. */
-export type ChangeOptions = { readonly mustHold?: boolean };
-
 /**
  * Applies `apply` to the newest version of the run and saves the result. After the save, the engine of the process that holds the run
  * reconciles the run. That starts the effects that are due, such as sending a decision. If another writer saved first, `apply` is called
  * again, so it must have no side effects. Resolves to the saved run and the `value` of the last call. Resolves to null if there is no such
- * run, if another process holds its lease, or if a freeze that `apply` did not know forbids the change. Rejects with PortError if the store
+ * run, if this process must hold its lease and does not, or if a freeze that `apply` did not know forbids the change. Rejects with PortError if the store
  * fails: `applied` says whether the change may have been written.
  */
 export type Transact = <Value>(
   key: RunKey,
   apply: (run: Run) => Applied<Value>,
-  options?: ChangeOptions,
 ) => Promise<{ readonly run: Run; readonly value: Value } | null>;
 
 /** Like `Transact`, for callers that need only the run. */
 export type Change = (
   key: RunKey,
   apply: (run: Run) => Run | { readonly run: Run; readonly sideWrites: SideWrites },
-  options?: ChangeOptions,
 ) => Promise<Run | null>;
 
 // The service may give a run the id of an earlier run, but an id has only one thread. An earlier run that is over, or that the service no
@@ -52,7 +47,7 @@ export type Change = (
  */
 export async function releaseRunId(
   { store, context }: { readonly store: Pick<RunStore, "byRunId">; readonly context: () => Context },
-  change: Change,
+  changeAnywhere: Change,
   { id, requester }: { readonly id: RunId; readonly requester: UserId },
 ): Promise<boolean> {
   const key = await store.byRunId(id);
@@ -61,7 +56,7 @@ export async function releaseRunId(
     const released = supersede(earlier, context());
     return isWatched(released) ? addPossibleRequester(released, requester) : released;
   };
-  const run = await change(key, release, { mustHold: false });
+  const run = await changeAnywhere(key, release);
   return run !== null && !isWatched(run);
 }
 
@@ -134,14 +129,14 @@ export async function nullIfUnreadable<Value>(
 
 /** Applies `apply` to every unfinished run, including those that no process holds yet. */
 export async function changeUnfinished(
-  deps: { readonly store: AllRuns; readonly change: Change } & Pick<ChangeDeps, "log">,
+  deps: { readonly store: AllRuns; readonly changeAnywhere: Change } & Pick<ChangeDeps, "log">,
   apply: (run: Run) => Run,
 ): Promise<void> {
   await changeEach(
     deps,
     (visit) => deps.store.eachRun("unfinished", visit),
     (run) => apply(run) !== run,
-    (key) => deps.change(key, apply, { mustHold: false }),
+    (key) => deps.changeAnywhere(key, apply),
   );
 }
 

@@ -29,7 +29,7 @@ type Deps = {
     DocumentStore;
   readonly ownMessages: OwnMessages;
   readonly chat: Pick<Chat, "waitForTurn">;
-  readonly change: Change;
+  readonly changeAnywhere: Change;
   readonly context: () => Context;
   readonly clock: Clock;
   readonly log: EventLog;

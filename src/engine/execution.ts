@@ -36,6 +36,7 @@ export type ExecutorDeps = {
 export type EngineHandle = {
   readonly transact: Transact;
   readonly change: Change;
+  readonly changeAnywhere: Change;
   /** Reconciles the run again after `afterMs`. */
   readonly reconcileAfter: (key: RunKey, afterMs: number) => void;
   /** Called when no effect of the run is in progress any more. */

@@ -41,7 +41,7 @@ export function createOutcomeWriter(
     } catch (error) {
       if (!isIdTaken(error) || outcome.type !== "created") throw error;
       const { id } = outcome.snapshot;
-      const isReleased = await releaseRunId(deps, handle.change, { id, requester });
+      const isReleased = await releaseRunId(deps, handle.changeAnywhere, { id, requester });
       await save(isReleased ? outcome : { type: "taken", id });
     }
     return 0;

@@ -31,6 +31,7 @@ type Deps = SlackLostDeps & {
   readonly engine: Pick<RunEngine, "holdsShard" | "onPlan">;
   readonly breaker: Pick<ServiceBreaker, "state">;
   readonly change: Change;
+  readonly changeAnywhere: Change;
   readonly log: EventLog;
 };
 

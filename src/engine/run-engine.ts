@@ -35,6 +35,9 @@ export type RunEngine = HeldShards & {
   readonly shardsSending: EffectExecutor["shardsSending"];
   readonly transact: Transact;
   readonly change: Change;
+  /** Like `transact` and `change`, also if this process does not hold the run's lease. People and Slack may turn to any process. */
+  readonly transactAnywhere: Transact;
+  readonly changeAnywhere: Change;
   /** Follows the stored run, if this process holds its shard: settles the marks of a dead process (`recover`), then reconciles the run. */
   resume(stored: StoredRun): Promise<void>;
   readonly followIfStored: LateCommits["followIfStored"];
@@ -43,6 +46,8 @@ export type RunEngine = HeldShards & {
   /** Accepts no new work and waits at most `ms` until work in progress is settled. */
   stop(ms: number): Promise<void>;
 };
+
+type RunChanges = Pick<RunEngine, "transact" | "change" | "transactAnywhere" | "changeAnywhere">;
 
 /** The number of attempts at a change while other processes keep changing the run. */
 const MAX_CLASHES = 50;
@@ -69,16 +74,18 @@ export function createRunEngine(deps: Deps): RunEngine {
   const marks = createMarkSettling(deps);
   const { holdRun, holdsRun, dropRun, ...shards } = createHeldRuns();
   /** For claims. Does not wait for `makeUp`, because the claiming of runs waits for this. */
-  const wakeNow = (key: RunKey) => wake({ ...deps, change, reconcileAfter, logFailure }, key);
+  const wakeNow = (key: RunKey) => wake({ ...deps, ...changes, reconcileAfter, logFailure }, key);
   const reconcileAfter: ReconcileAfter = (key, afterMs) =>
-    delayed.run(key, afterMs, () => wake({ ...deps, change, reconcileAfter, logFailure }, key, time.makeUp));
+    delayed.run(key, afterMs, () =>
+      wake({ ...deps, ...changes, reconcileAfter, logFailure }, key, time.makeUp),
+    );
   const late = createLateCommits(deps, { resume: (stored) => resume(stored) });
   shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key)));
 
   const startEffects = retryAfterFault(deps, reconcileAfter, (run) => {
     delayed.cancel(run.key);
     const plan = reconcile(run, clock.monotonic());
-    const handle = { transact, change, reconcileAfter, onIdle: forgetLastWritten, ...shards };
+    const handle = { ...changes, reconcileAfter, onIdle: forgetLastWritten, ...shards };
     for (const effect of plan.effects) executor.start(run, effect, handle);
     const wakeAt = marks.hasStray(run) ? clock.monotonic() + AFTER_FAILURE_MS : plan.wakeAt;
     if (wakeAt !== null) reconcileAfter(run.key, wakeAt - clock.monotonic());
@@ -87,14 +94,13 @@ export function createRunEngine(deps: Deps): RunEngine {
     if (isFinishedWith(run, plan)) dropRun(run.key);
   });
 
-  const transact: Transact = async (key, apply, { mustHold = true } = {}) => {
+  const changes: RunChanges = changesBy((mustHold) => async (key, apply) => {
     const saving = marks.saveSettled(key, { apply, mustHold }, (settled) => save(key, settled));
     const result = await late.watched(key, saving);
     if (result !== null && isHeldAfter(result, { holdRun, holdsRun })) startEffects(result.run);
     if (!executor.isBusy(key)) forgetLastWritten(key);
     return result;
-  };
-  const change = changeBy(transact);
+  });
 
   const resume = resumeBy({ holdRun, holdsRun, whenSaved, forgetLastWritten, marks, startEffects, wakeNow });
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
@@ -102,7 +108,7 @@ export function createRunEngine(deps: Deps): RunEngine {
     void (await Promise.all([delayed.stop(ms), late.stop(ms), executor.stop(ms)]));
   const { followIfStored } = late;
   const { shardsSending } = executor;
-  return { ...shards, transact, change, resume, followIfStored, onPlan, stop, shardsSending };
+  return { ...shards, ...changes, resume, followIfStored, onPlan, stop, shardsSending };
 }
 
 type ResumeParts = Pick<HeldRuns, "holdRun" | "holdsRun"> & {
@@ -181,10 +187,20 @@ async function wake(
   }
 }
 
+function changesBy(transactIf: (mustHold: boolean) => Transact): RunChanges {
+  const [transact, transactAnywhere] = [transactIf(true), transactIf(false)];
+  return {
+    transact,
+    transactAnywhere,
+    change: changeBy(transact),
+    changeAnywhere: changeBy(transactAnywhere),
+  };
+}
+
 const changeBy =
   (transact: Transact): Change =>
-  async (key, apply, options) =>
-    (await transact(key, (run) => withoutValue(apply(run)), options))?.run ?? null;
+  async (key, apply) =>
+    (await transact(key, (run) => withoutValue(apply(run))))?.run ?? null;
 
 type SaveResult<Value> = {
   readonly run: Run;

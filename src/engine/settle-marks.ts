@@ -11,7 +11,7 @@ import type { Applied } from "./change-runs.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
 import type { EffectLog } from "./logging.ts";
 
-/** `mustHold`: as in `ChangeOptions`. */
+/** `mustHold`: nothing is saved unless this process holds the run's lease. */
 export type SaveRequest<Value> = {
   readonly apply: (run: Run) => Applied<Value>;
   readonly mustHold: boolean;

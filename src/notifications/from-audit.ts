@@ -59,7 +59,7 @@ const FOLLOWED = [
 ] as const;
 
 export type NotificationWriterDeps = NotificationDeps & {
-  readonly change: Change;
+  readonly changeAnywhere: Change;
   readonly integrity: Pick<Integrity, "found">;
 };
 
@@ -209,7 +209,10 @@ function kindOf(entry: KeptEntry["entry"]): Notification["kind"] {
 }
 
 /** Marks a disputed decision on its card. Marking it again changes nothing, so a crash before the cursor moves on does no harm. */
-async function markCard({ change, log }: NotificationWriterDeps, { seq, entry }: KeptEntry): Promise<void> {
+async function markCard(
+  { changeAnywhere, log }: NotificationWriterDeps,
+  { seq, entry }: KeptEntry,
+): Promise<void> {
   const { what, run: key, approval, by, at, refers = 0, reason } = entry;
   if ((what !== "disputed" && what !== "dispute-closed") || key === null || approval === null || by === null)
     return;
@@ -219,7 +222,7 @@ async function markCard({ change, log }: NotificationWriterDeps, { seq, entry }:
       ? markDisputed(run, approval, { entry: seq, by: user, at })
       : markDisputeClosed(run, approval, refers, { by: user, at, words: reason ?? "" });
   try {
-    await change(key, mark, { mustHold: false });
+    await changeAnywhere(key, mark);
   } catch (error) {
     // If only this run cannot be changed, the admins must be alerted all the same. While the store fails, the alert waits as well.
     if (error instanceof PortError && error.retry === "later") throw error;

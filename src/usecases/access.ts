@@ -33,7 +33,7 @@ export type UseCaseDeps = {
   store: RunStore & AuditLog & Pick<AuditEvidence, "auditProof">;
   agents: Pick<AgentService, "fetchRun">;
   people: People;
-  engine: Pick<RunEngine, "transact" | "change" | "resume" | "followIfStored">;
+  engine: Pick<RunEngine, "transactAnywhere" | "changeAnywhere" | "resume" | "followIfStored">;
   integrity: Pick<Integrity, "found">;
   context: () => Context;
   newKey: () => string;

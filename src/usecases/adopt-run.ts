@@ -87,17 +87,13 @@ async function watchAgain(
   if (refusal !== null) return err(refusal);
   if (!isUnwatched(run))
     return err({ type: (await isUsedAgain(deps, run, id)) ? "id-used-again" : "already-watched", run });
-  const again = await deps.engine.transact(
-    key,
-    (newest) => {
-      // Meanwhile the run may be watched again, or be found tampered with. A record that we do not believe must not be sealed again.
-      if (!isUnwatched(newest)) return { run: newest, value: false };
-      const sideWrites = { audit: [runEntry(newest, by, "watched", deps.context())] };
-      const watch = watchedAgain(newest, deps.context().monotonic);
-      return { run: { ...newest, watch }, value: true, sideWrites };
-    },
-    { mustHold: false },
-  );
+  const again = await deps.engine.transactAnywhere(key, (newest) => {
+    // Meanwhile the run may be watched again, or be found tampered with. A record that we do not believe must not be sealed again.
+    if (!isUnwatched(newest)) return { run: newest, value: false };
+    const sideWrites = { audit: [runEntry(newest, by, "watched", deps.context())] };
+    const watch = watchedAgain(newest, deps.context().monotonic);
+    return { run: { ...newest, watch }, value: true, sideWrites };
+  });
   if (again === null) return err({ type: "unknown-run" });
   return again.value ? ok(again.run) : watchAgain(deps, by, { key, id });
 }
@@ -130,14 +126,13 @@ async function startOver(
   const [user = by.user] = [...(await requestersOf(deps, key)), ...(await requestersOf(deps, id))];
   const fresh = await freshRun(deps, { ...by, user }, { key, id });
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
-  const begun = await deps.engine.transact(
+  const begun = await deps.engine.transactAnywhere(
     key,
     // Another person may have started over meanwhile.
     (newest) =>
       newest.watch.type === "tampered"
         ? { run: fresh, value: true, sideWrites }
         : { run: newest, value: false },
-    { mustHold: false },
   );
   if (begun === null) return err({ type: "unknown-run" });
   return begun.value ? ok(begun.run) : watchAgain(deps, by, { key, id });
@@ -179,20 +174,16 @@ async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<
     (await refusalToKnow(deps, by, before.run)) ??
     (await refusalToUse(deps, { ...by, channel: before.run.channel }));
   if (refusal !== null) return err(refusal);
-  const after = await deps.engine.transact<CommandRefusal | null>(
-    key,
-    (run) => {
-      const bound = reasonToKeepWatching(applyPolicy(run, deps.context()));
-      const cause = bound ?? (isWatched(run) ? null : "not-watched");
-      if (cause !== null) return { run, value: { type: cause, run } };
-      return {
-        run: stopWatching(run, by.user, deps.context()),
-        value: null,
-        sideWrites: { audit: [runEntry(run, by, "unwatched", deps.context())] },
-      };
-    },
-    { mustHold: false },
-  );
+  const after = await deps.engine.transactAnywhere<CommandRefusal | null>(key, (run) => {
+    const bound = reasonToKeepWatching(applyPolicy(run, deps.context()));
+    const cause = bound ?? (isWatched(run) ? null : "not-watched");
+    if (cause !== null) return { run, value: { type: cause, run } };
+    return {
+      run: stopWatching(run, by.user, deps.context()),
+      value: null,
+      sideWrites: { audit: [runEntry(run, by, "unwatched", deps.context())] },
+    };
+  });
   if (after === null) return err({ type: "unknown-run" });
   return after.value === null ? ok(after.run) : err(after.value);
 }

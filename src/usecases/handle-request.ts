@@ -80,17 +80,13 @@ export async function handleRequest(
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
   if ("type" in person) return refused(deps, { refusal: person, run }, by, attempt);
-  const after = await deps.engine.transact<Refusal | null>(
-    run.key,
-    (newest) => {
-      const ctx = deps.context();
-      const current = lapseClaims(withFreshRequester(newest, requesterGroups, ctx), ctx);
-      const done = actOn(current, { handling, person, ctx }, act, mayAct);
-      if (!done.ok) return { run: newest, value: done.error };
-      return { run: done.value.run ?? newest, value: null, sideWrites: { audit: done.value.audit } };
-    },
-    { mustHold: false },
-  );
+  const after = await deps.engine.transactAnywhere<Refusal | null>(run.key, (newest) => {
+    const ctx = deps.context();
+    const current = lapseClaims(withFreshRequester(newest, requesterGroups, ctx), ctx);
+    const done = actOn(current, { handling, person, ctx }, act, mayAct);
+    if (!done.ok) return { run: newest, value: done.error };
+    return { run: done.value.run ?? newest, value: null, sideWrites: { audit: done.value.audit } };
+  });
   if (after === null) return refused(deps, { refusal: { type: "unknown" }, run }, by, attempt);
   return after.value === null ? ok(after.run) : refused(deps, { refusal: after.value, run }, by, attempt);
 }

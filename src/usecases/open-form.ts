@@ -84,7 +84,7 @@ async function readRequest(
   const read = (newest: Run): Run =>
     markRead(applyPolicy(newest, deps.context()), id, request.digest, click.user);
   const isOpen = await show(run, request);
-  if (isOpen && read(run) !== run) await deps.engine.change(run.key, read, { mustHold: false });
+  if (isOpen && read(run) !== run) await deps.engine.changeAnywhere(run.key, read);
   return ok(null);
 }
 
@@ -184,7 +184,7 @@ async function continueReading(
     const isCurrent = findApproval(newest, id)?.version === version;
     return isCurrent ? markRead(applyPolicy(newest, deps.context()), id, saw.digest, by.user) : newest;
   };
-  const run = await deps.engine.change(ticket.run, read, { mustHold: false });
+  const run = await deps.engine.changeAnywhere(ticket.run, read);
   const approval = run === null ? null : findApproval(run, id);
   if (run === null || approval === null)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step });

@@ -27,7 +27,7 @@ export type DecideDeps = {
   agents: Pick<AgentService, "fetchRun">;
   people: Pick<People, "lookUp" | "memberOf" | "channelsOf" | "isPublic">;
   clock: Clock;
-  engine: Pick<RunEngine, "transact" | "change">;
+  engine: Pick<RunEngine, "transactAnywhere" | "changeAnywhere">;
   context: () => Context;
   metrics: Counters;
   /** A click or a form is judged only after `makeUp`. Otherwise, it may be refused because of time in which no one could act. */
@@ -61,7 +61,7 @@ export async function refused(
 /** Resolves to false if the run is gone, because it was deleted since it was loaded. */
 async function recordWith({ engine }: DecideDeps, { key }: Run, entry: AuditEntry): Promise<boolean> {
   const sideWrites = { audit: [entry] };
-  return (await engine.change(key, (run) => ({ run, sideWrites }), { mustHold: false })) !== null;
+  return (await engine.changeAnywhere(key, (run) => ({ run, sideWrites }))) !== null;
 }
 
 function refusalEntry(

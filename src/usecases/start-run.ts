@@ -139,9 +139,7 @@ async function answer(
   const task = { input: run.input, intention: `again ${key}`, answerUrl: null };
   const started = again === "left" ? ok(key) : await start(deps, { ...by, channel: run.channel }, task);
   if (started.ok)
-    await deps.engine.change(key, (newest) => answerUnknownStart(newest, again) ?? newest, {
-      mustHold: false,
-    });
+    await deps.engine.changeAnywhere(key, (newest) => answerUnknownStart(newest, again) ?? newest);
   return started;
 }
 

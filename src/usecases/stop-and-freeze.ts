@@ -94,17 +94,13 @@ async function brake(
   const known = withFreshRequester(run, requesterGroups, ctx);
   const refusal: Refusal | null = "type" in person ? person : refusalTo(person, known, ctx);
   if (refusal !== null) return refused(deps, { refusal, run }, press, { step });
-  const after = await deps.engine.transact<Refusal | null>(
-    key,
-    (newest) => {
-      if (!isStoppable(newest)) return { run: newest, value: { type: "closed", why: "run-over" } };
-      if (!isWanted(newest)) return { run: newest, value: null };
-      const ctx = deps.context();
-      const entry = auditEntry(newest, { at: ctx.now, what, outcome: what, by: { team, user } });
-      return { run: apply(newest, user, ctx), value: null, sideWrites: { audit: [entry] } };
-    },
-    { mustHold: false },
-  );
+  const after = await deps.engine.transactAnywhere<Refusal | null>(key, (newest) => {
+    if (!isStoppable(newest)) return { run: newest, value: { type: "closed", why: "run-over" } };
+    if (!isWanted(newest)) return { run: newest, value: null };
+    const ctx = deps.context();
+    const entry = auditEntry(newest, { at: ctx.now, what, outcome: what, by: { team, user } });
+    return { run: apply(newest, user, ctx), value: null, sideWrites: { audit: [entry] } };
+  });
   if (after === null) return refused(deps, { refusal: { type: "unknown" }, run }, press, { step });
   if (after.value !== null) return refused(deps, { refusal: after.value, run }, press, { step });
   return ok(after.run);
@@ -147,7 +143,7 @@ export type FreezeKind = "here" | "everywhere";
 export type Lifted = Freeze & { readonly still: Freeze | null };
 
 type Deps = UseCaseDeps & {
-  readonly engine: Pick<RunEngine, "holdsShard">;
+  readonly engine: Pick<RunEngine, "holdsShard" | "change">;
   readonly audit: AuditReaders;
   readonly freezes: Freezes;
   readonly log: EventLog;

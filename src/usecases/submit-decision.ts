@@ -159,26 +159,22 @@ async function commit(
   submitted: Submitted,
   isLastTry = false,
 ): Promise<Result<Recorded, RefusedAttempt>> {
-  const after = await deps.engine.transact<Result<Run, Refusal> | null>(
-    ticket.run,
-    (stored) => {
-      const ctx = deps.context();
-      const run = withFreshRequester(stored, submitted.requesterGroups, ctx);
-      const newest = applyPolicy(
-        submitted.fetched === null ? run : observeFetched(run, submitted.fetched, ctx),
-        ctx,
-      );
-      const value = decide(newest, submissionOf(ticket, submitted), ctx);
-      if (value.ok && value.value === newest) return { run: newest, value };
-      const refusal = value.ok ? null : value.error;
-      if (!isLastTry && restsOnNewVote(refusal, submitted.voters)) return { run: stored, value: null };
-      const { policy } = membershipsAndRule(deps, newest, ticket);
-      const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, value);
-      const audit = [{ ...entry, policy }];
-      return { run: value.ok ? value.value : newest, value, sideWrites: { audit } };
-    },
-    { mustHold: false },
-  );
+  const after = await deps.engine.transactAnywhere<Result<Run, Refusal> | null>(ticket.run, (stored) => {
+    const ctx = deps.context();
+    const run = withFreshRequester(stored, submitted.requesterGroups, ctx);
+    const newest = applyPolicy(
+      submitted.fetched === null ? run : observeFetched(run, submitted.fetched, ctx),
+      ctx,
+    );
+    const value = decide(newest, submissionOf(ticket, submitted), ctx);
+    if (value.ok && value.value === newest) return { run: newest, value };
+    const refusal = value.ok ? null : value.error;
+    if (!isLastTry && restsOnNewVote(refusal, submitted.voters)) return { run: stored, value: null };
+    const { policy } = membershipsAndRule(deps, newest, ticket);
+    const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, value);
+    const audit = [{ ...entry, policy }];
+    return { run: value.ok ? value.value : newest, value, sideWrites: { audit } };
+  });
   if (after === null) return noSuchRun(deps, ticket, submitted);
   if (after.value === null) {
     const voters = await lookUpNewVoters(deps, after.run, ticket, submitted.voters);
@@ -284,14 +280,10 @@ async function takeBack(
   { run, approval, version, saw }: Held,
 ): Promise<Result<Run, RefusedAttempt>> {
   const by = { team, user };
-  const after = await deps.engine.transact(
-    run.key,
-    (newest) => {
-      const value = undo(newest, { approval, version, by }, deps.context());
-      return { run: value.ok ? value.value : newest, value };
-    },
-    { mustHold: false },
-  );
+  const after = await deps.engine.transactAnywhere(run.key, (newest) => {
+    const value = undo(newest, { approval, version, by }, deps.context());
+    return { run: value.ok ? value.value : newest, value };
+  });
   if (after?.value.ok === true) return ok(after.run);
   const refusal = after === null ? ({ type: "too-late", became: null } as const) : after.value.error;
   return refused(deps, { refusal, run }, by, { step: "undo", approval, saw });

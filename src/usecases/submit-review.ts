@@ -169,16 +169,12 @@ async function commit(
   isLastTry = false,
 ): Promise<readonly Line[]> {
   const { key, facts } = known;
-  const after = await deps.engine.transact<readonly Line[] | null>(
-    key,
-    (stored) => {
-      const applied = applyChoices(deps, by, stored, known);
-      const refusalAt = (at: number): Refusal | null => applied.value[at]?.refusal ?? null;
-      const triesAgain = !isLastTry && facts.some(({ voters }, at) => restsOnNewVote(refusalAt(at), voters));
-      return triesAgain ? { run: stored, value: null } : applied;
-    },
-    { mustHold: false },
-  );
+  const after = await deps.engine.transactAnywhere<readonly Line[] | null>(key, (stored) => {
+    const applied = applyChoices(deps, by, stored, known);
+    const refusalAt = (at: number): Refusal | null => applied.value[at]?.refusal ?? null;
+    const triesAgain = !isLastTry && facts.some(({ voters }, at) => restsOnNewVote(refusalAt(at), voters));
+    return triesAgain ? { run: stored, value: null } : applied;
+  });
   if (after === null) {
     return noSuchRun(
       deps,

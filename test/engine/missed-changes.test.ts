@@ -129,6 +129,7 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
     slackHealth: { connection: () => "connected", tokenRefusal: () => null, unanswered: () => null },
     isAlone: () => true,
     change: changeOf(held),
+    changeAnywhere: changeOf(held),
     clock,
     log: quietLog([], []),
   });

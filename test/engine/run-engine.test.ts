@@ -46,7 +46,7 @@ test("a run whose lease another process has is left as it is, unless holding is 
   await store.release();
   expect(await engine.change(run.key, rename("not held"))).toBeNull();
   expect((await store.load(run.key))?.run.input).toBe("held");
-  expect(await engine.change(run.key, rename("asked for"), { mustHold: false })).toMatchObject({
+  expect(await engine.changeAnywhere(run.key, rename("asked for"))).toMatchObject({
     input: "asked for",
   });
   await store.close();
@@ -91,8 +91,7 @@ test("a finished run is reconciled a last time and then no longer held, until it
   const run = { ...aRun(), posts };
   await store.insert(answered("asked"), {});
   await engine.resume({ run: answered("asked"), revision: 1 });
-  for (const again of ["left", "asked"] as const)
-    await engine.change(run.key, () => answered(again), { mustHold: false });
+  for (const again of ["left", "asked"] as const) await engine.changeAnywhere(run.key, () => answered(again));
   engine.setHeldShards(new Set());
   expect(steps).toEqual(["asked", "left", "dropped", "asked", "dropped"]);
 });

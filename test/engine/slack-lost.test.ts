@@ -33,6 +33,7 @@ function replicaBeside({ store, clock }: Bench): Other {
     engine: { holdsShard: () => false, onPlan: () => undefined },
     breaker: { state: () => ({ type: "answers" }) },
     change: () => Promise.reject(failure("not_held")),
+    changeAnywhere: () => Promise.reject(failure("not_held")),
     log: quietLog([], []),
     isAlone: () => false,
   });

@@ -41,6 +41,7 @@ export function createEffectStage(start: Run) {
   const back: EngineHandle = {
     transact,
     change,
+    changeAnywhere: change,
     reconcileAfter: (_key, afterMs) => void told.push(`again ${afterMs}`),
     onIdle: () => void told.push("idle"),
     holdsShard: () => stage.ours,
