@@ -1,7 +1,7 @@
 // One entry of the audit: who did what to which approval, when, why, under which policy, and with what result.
 
 import type { Approval, Decision, Request, Verdict } from "../domain/approval.ts";
-import type { AuditPlace, KeyChange } from "../domain/audit/hash-chain.ts";
+import { type AuditPlace, type KeyChange, voidOutcome } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { ApprovalId, ChannelId, RunId, RunKey, PersonId } from "../domain/ids.ts";
 import { canonicalJson, type Json } from "../domain/json.ts";
@@ -232,7 +232,7 @@ export function momentsOf(run: Run, { id, since, state }: Approval, later: Momen
 
 /** Returns whether a person took their own approval back while it was held. `by` is that person. */
 export const isUndo = ({ what, outcome }: Pick<AuditEntry, "what" | "outcome">): boolean =>
-  what === "settled" && outcome === "void: undone";
+  what === "settled" && outcome === voidOutcome("undone");
 
 // The entries about the program itself: its start, its configuration, and the policy in force.
 

@@ -1,6 +1,7 @@
 // The sections of the control report about the approvals of a period, and about their outcomes.
 
 import { CLOSED_CAUSES } from "../domain/approval.ts";
+import { type FinalOutcome, voidOutcome } from "../domain/audit/hash-chain.ts";
 import type { KeptEntry } from "./entry.ts";
 
 /** The newest entry of each approval. */
@@ -64,25 +65,23 @@ const notRead = (archived: number): ReportRow => ({
 
 export const PERSON = "by a person";
 
-const [CONFIRMED, ELSEWHERE, UNKNOWN] = ["confirmed", "elsewhere", "unconfirmed"];
-
 /**
  * If a decision never left, the approval closes with the entry that voids the decision, and has no further one. A decision that is void for
  * another cause opens the approval again.
  */
 function isClosed({ entry: { what, outcome } }: KeptEntry): boolean {
   if (what === "closed") return true;
-  return what === "settled" && Object.keys(CLOSED_CAUSES).some((cause) => outcome === `void: ${cause}`);
+  return what === "settled" && Object.keys(CLOSED_CAUSES).some((cause) => outcome === voidOutcome(cause));
 }
 
 export function outcomes(all: readonly KeptEntry[]): ReportSection {
   const asked = newestOfEach(all);
-  const settled = (outcome: string): KeptEntry[] =>
+  const settled = (outcome: FinalOutcome): KeptEntry[] =>
     ofKind(asked, "settled").filter(({ entry }) => entry.outcome === outcome);
-  const [elsewhere, unknown, closed] = [settled(ELSEWHERE), settled(UNKNOWN), asked.filter(isClosed)];
-  const ended = new Set([...settled(CONFIRMED), ...elsewhere, ...unknown, ...closed]);
-  const byPeople = settled(CONFIRMED).filter(({ entry }) => entry.by !== null);
-  const alone = settled(CONFIRMED).filter(({ entry }) => entry.by === null);
+  const [elsewhere, unknown, closed] = [settled("elsewhere"), settled("unconfirmed"), asked.filter(isClosed)];
+  const ended = new Set([...settled("confirmed"), ...elsewhere, ...unknown, ...closed]);
+  const byPeople = settled("confirmed").filter(({ entry }) => entry.by !== null);
+  const alone = settled("confirmed").filter(({ entry }) => entry.by === null);
   const approved = byPeople.filter(({ entry }) => entry.verdict === "approve");
   const denied = byPeople.filter(({ entry }) => entry.verdict === "deny");
   const open = asked.filter((each) => !ended.has(each));

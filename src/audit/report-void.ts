@@ -1,10 +1,9 @@
 // The rows of the control report about decisions and votes that did not take effect.
 
 import type { PastDecision } from "../domain/approval.ts";
+import { voidCause, voidOutcome } from "../domain/audit/hash-chain.ts";
 import type { KeptEntry } from "./entry.ts";
 import { countRow, grouped, ofKind, type ReportRow } from "./report-population.ts";
-
-const VOID = "void: ";
 
 type VoidCause = Exclude<PastDecision["cause"], "refused">;
 
@@ -31,13 +30,13 @@ const isKnownCause = (cause: string): cause is VoidCause => Object.hasOwn(VOID_C
 export function noLongerCounted(all: readonly KeptEntry[]): ReportRow[] {
   // A refused decision that reopens its request is void as well, but it had left.
   const gone = ofKind(all, "settled").filter(
-    ({ entry: { outcome } }) => outcome.startsWith(VOID) && outcome !== "void: refused",
+    ({ entry: { outcome } }) => voidCause(outcome) !== null && outcome !== voidOutcome("refused"),
   );
-  const byCause = grouped(gone, ({ outcome }) => outcome.slice(VOID.length)).map(([cause, entries]) =>
+  const byCause = grouped(gone, ({ outcome }) => voidCause(outcome) ?? "").map(([cause, entries]) =>
     countRow(
       `of these ${cause}`,
       entries,
-      isKnownCause(cause) ? VOID_CAUSES[cause] : `settled as ${VOID}${cause}`,
+      isKnownCause(cause) ? VOID_CAUSES[cause] : `settled as ${voidOutcome(cause)}`,
     ),
   );
   const counted = "settled as void, for the causes below; each approval of several people counts by itself";

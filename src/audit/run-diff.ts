@@ -4,7 +4,7 @@
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isFinal, isSettled, type PastDecision } from "../domain/approval.ts";
 import { hasDeniedMoreThan } from "../domain/stop-report.ts";
-import type { AuditPlace } from "../domain/audit/hash-chain.ts";
+import { type AuditPlace, voidOutcome } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
 import type { Effect } from "../domain/effect.ts";
 import type { ApprovalId } from "../domain/ids.ts";
@@ -80,7 +80,7 @@ function voidedEntry(
 ): AuditEntry {
   // The request may have changed since, and the new one was asked later.
   const moments = momentsOf(run, previous, { submitted: decision.at, ...deliveryMoments(previous) });
-  const outcome = `void: ${cause}`;
+  const outcome = voidOutcome(cause);
   return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(next.id, decision) });
 }
 

@@ -6,7 +6,7 @@
 //      └──────reopen───────┘
 //   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
 
-import type { AuditPlace } from "./audit/hash-chain.ts";
+import { type AuditPlace, type FinalOutcome, isFinalOutcome } from "./audit/hash-chain.ts";
 import type { Call, FollowUp } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, UserId, PersonId } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -279,11 +279,11 @@ export function answeredBefore(delivery: Delivery): Answered {
   };
 }
 
-type FinalDelivery = Extract<Delivery, { type: "confirmed" | "elsewhere" | "unconfirmed" }>;
+type FinalDelivery = Extract<Delivery, { type: FinalOutcome }>;
 
 /** Returns whether the delivery has reached its last state. */
 export function isFinal(delivery: Delivery): delivery is FinalDelivery {
-  return delivery.type === "confirmed" || delivery.type === "elsewhere" || delivery.type === "unconfirmed";
+  return isFinalOutcome(delivery.type);
 }
 
 /** Returns whether the decision took effect or still can, as far as we know. */

@@ -5,6 +5,7 @@
 import type { AuditEntry } from "../audit/entry.ts";
 import { earlierVotes } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
+import { isFinalOutcome, voidCause } from "../domain/audit/hash-chain.ts";
 import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import { type Run, runId } from "../domain/run.ts";
@@ -102,8 +103,7 @@ function matchesVote(
   return isSameApproval && isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
 }
 
-const endsDecision = (outcome: string): boolean =>
-  outcome.startsWith("void") || ["confirmed", "elsewhere", "unconfirmed"].includes(outcome);
+const endsDecision = (outcome: string): boolean => voidCause(outcome) !== null || isFinalOutcome(outcome);
 
 function voteFinding(run: Run, approval: Approval, { entry = 0 }: Decision, why: string): Finding {
   const words = `a stored decision (${where(run, approval)}) is not confirmed by the audit and was not sent: ${why}`;

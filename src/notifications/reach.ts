@@ -1,6 +1,7 @@
 // Whether a disputed decision may have reached the service. The audit has an entry before the first byte of a decision leaves.
 
 import type { KeptEntry } from "../audit/entry.ts";
+import { voidCause, voidOutcome } from "../domain/audit/hash-chain.ts";
 import type { Reach } from "../ports/notification.ts";
 import { PortError } from "../ports.ts";
 import type { AuditLog } from "../ports/audit-store.ts";
@@ -23,7 +24,7 @@ export async function reachOf(
 }
 
 /** Outcomes after which we don't know what happened to the decision. */
-const UNCLEAR: readonly string[] = ["void: restored", "void: tampered"];
+const UNCLEAR: readonly string[] = [voidOutcome("restored"), voidOutcome("tampered")];
 
 function reachIn(entries: readonly KeptEntry[], { seq, entry: { verdict } }: KeptEntry): Reach {
   const later = entries.filter((kept) => kept.seq > seq);
@@ -34,7 +35,7 @@ function reachIn(entries: readonly KeptEntry[], { seq, entry: { verdict } }: Kep
     what === "settled" && refers === seq ? [outcome] : [],
   );
   if (outcomes.some((outcome) => UNCLEAR.includes(outcome))) return "maybe";
-  if (outcomes.some((outcome) => outcome.startsWith("void"))) return "never";
+  if (outcomes.some((outcome) => voidCause(outcome) !== null)) return "never";
   // A denial is sent as soon as it is recorded, and cannot be undone.
   return verdict === "approve" ? "not-yet" : "maybe";
 }

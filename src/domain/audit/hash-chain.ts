@@ -116,6 +116,21 @@ export function createKeyOrder(): KeyOrder {
   };
 }
 
+// The outcomes of "settled" entries that end a decision: its last state at the service, or the cause that made it void.
+
+export type FinalOutcome = "confirmed" | "elsewhere" | "unconfirmed";
+
+export const isFinalOutcome = (outcome: string): outcome is FinalOutcome =>
+  outcome === "confirmed" || outcome === "elsewhere" || outcome === "unconfirmed";
+
+const VOID = "void: ";
+
+export const voidOutcome = (cause: string): string => `${VOID}${cause}`;
+
+/** Returns null if the outcome is another one. */
+export const voidCause = (outcome: string): string | null =>
+  outcome.startsWith(VOID) ? outcome.slice(VOID.length) : null;
+
 // What was sent must have been decided. Each "sent" entry needs a "decided" entry with the same approval, request, verdict, reason and
 // person. It also needs a "voted" entry for each earlier approval that it names. None of these may have been undone or settled before.
 
@@ -142,12 +157,10 @@ export function createPairs(): Pairs {
   };
 }
 
-const FINAL: readonly (Json | undefined)[] = ["confirmed", "elsewhere", "unconfirmed"];
-
 function settle(valid: Map<number, Entry>, { outcome, refers }: Entry): void {
-  if (typeof refers !== "number") return;
-  if (typeof outcome === "string" && outcome.startsWith("void")) valid.delete(refers);
-  if (FINAL.includes(outcome)) for (const seq of valid.keys()) if (seq <= refers) valid.delete(seq);
+  if (typeof refers !== "number" || typeof outcome !== "string") return;
+  if (voidCause(outcome) !== null) valid.delete(refers);
+  if (isFinalOutcome(outcome)) for (const seq of valid.keys()) if (seq <= refers) valid.delete(seq);
 }
 
 const SAME = ["run", "runId", "approval", "digest", "verdict", "reason", "by"] as const;
