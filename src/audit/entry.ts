@@ -213,6 +213,15 @@ export function aboutSameRun({
   return { run, runId, channel, requester };
 }
 
+/** Returns whether the entry has the verdict, reason, request and person of the vote. By these a vote gets its entry, and is proven later. */
+export function saysSameVote(
+  entry: Pick<AuditEntry, "verdict" | "reason" | "digest" | "by">,
+  { by, verdict, reason, digest }: Decision,
+): boolean {
+  const isSameVote = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
+  return isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
+}
+
 /** Returns the fields of an entry about this decision. */
 export function aboutDecision(
   approval: ApprovalId,

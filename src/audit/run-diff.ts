@@ -20,6 +20,7 @@ import {
   auditEntry,
   type Moments,
   momentsOf,
+  saysSameVote,
 } from "./entry.ts";
 import { auditOfStart } from "./start-entries.ts";
 
@@ -172,26 +173,21 @@ export function withPlaces(run: Run, entries: readonly AuditEntry[], places: rea
 
 /** Gives a newly stored decision the number of its entry. Only what that entry says may ever be sent. */
 function withEntries(run: Run, entries: readonly AuditEntry[], places: readonly AuditPlace[]): Run {
-  return entries.reduce((afterAudit, entry, index) => {
+  return entries.reduce((numbered, entry, index) => {
     const mark = places[index];
     const isVote = entry.what === "decided" || entry.what === "voted";
-    const approval = entry.approval === null ? null : findApproval(afterAudit, entry.approval);
+    const approval = entry.approval === null ? null : findApproval(numbered, entry.approval);
     if (entry.what === "escalated" && mark !== undefined && approval !== null)
-      return replaceApproval(afterAudit, withStageEntry(approval, entry, mark.seq));
-    if (!isVote || mark === undefined || approval === null) return afterAudit;
-    return replaceApproval(afterAudit, withEntry(approval, entry, mark.seq));
+      return replaceApproval(numbered, withStageEntry(approval, entry, mark.seq));
+    if (!isVote || mark === undefined || approval === null) return numbered;
+    return replaceApproval(numbered, withEntry(approval, entry, mark.seq));
   }, run);
 }
 
 function withEntry(approval: Approval, entry: AuditEntry, seq: number): Approval {
-  const afterAudit = (decision: Decision): Decision =>
-    decision.entry === undefined && isSame(decision, entry) ? { ...decision, entry: seq } : decision;
-  return mapDecisions(approval, afterAudit);
-}
-
-function isSame({ by, verdict, reason, digest }: Decision, entry: AuditEntry): boolean {
-  const isSameVote = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
-  return isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
+  return mapDecisions(approval, (decision) =>
+    decision.entry === undefined && saysSameVote(entry, decision) ? { ...decision, entry: seq } : decision,
+  );
 }
 
 function withEnds(run: Run, entries: readonly AuditEntry[], places: readonly AuditPlace[]): Run {

@@ -2,7 +2,7 @@
 // neither make nor change a decision. Nor can they restore one that was undone, unless an admin acknowledges the damage that this needs
 // (docs/audit.md names this risk).
 
-import type { AuditEntry } from "../audit/entry.ts";
+import { type AuditEntry, saysSameVote } from "../audit/entry.ts";
 import { earlierVotes } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
 import { isFinalOutcome, voidCause } from "../domain/audit/hash-chain.ts";
@@ -79,7 +79,7 @@ async function disproveVote(
   const proven = await audit.provenEntry(seq);
   if (!proven.ok) return `audit entry ${seq}: ${FAULT_WORDS[proven.fault]}`;
   const { entry } = proven.kept;
-  if (!kinds.includes(entry.what) || !matchesVote(entry, run, approval, vote))
+  if (!kinds.includes(entry.what) || !isAbout(entry, run, approval) || !saysSameVote(entry, vote))
     return `audit entry ${seq} says something else`;
   const { entries, damage } = await audit.settledAfter({ seq, link: proven.kept.link });
   for (const finding of damage) onDamage(finding);
@@ -90,18 +90,8 @@ async function disproveVote(
   return end === undefined ? null : `audit entry ${end.seq} says that it is over: ${end.outcome}`;
 }
 
-/** Returns whether the entry has the same run, approval, request, verdict, reason and person as the vote. */
-function matchesVote(
-  entry: Omit<AuditEntry, "text">,
-  run: Run,
-  approval: Approval,
-  { by, verdict, reason, digest }: Decision,
-): boolean {
-  const isSameApproval =
-    entry.run === run.key && entry.runId === runId(run) && entry.approval === approval.id;
-  const isSameVote = entry.verdict === verdict && entry.reason === reason && entry.digest === digest;
-  return isSameApproval && isSameVote && entry.by?.user === by?.user && entry.by?.team === by?.team;
-}
+const isAbout = (entry: Omit<AuditEntry, "text">, run: Run, { id }: Approval): boolean =>
+  entry.run === run.key && entry.runId === runId(run) && entry.approval === id;
 
 const endsDecision = (outcome: string): boolean => voidCause(outcome) !== null || isFinalOutcome(outcome);
 
