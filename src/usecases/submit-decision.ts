@@ -70,7 +70,8 @@ async function submit(
     const details = { step: "submit", reason, moments: { clicked }, approval, saw } as const;
     return refused(deps, { refusal, run }, by, details);
   }
-  const { sets, policy } = membershipsAndRule(deps, run, ticket);
+  const sets = setsToLookUp(deps, run, ticket);
+  const policy = currentRule(deps, run, ticket);
   const [person, fetched, voters, requesterGroups] = await Promise.all([
     lookUp(deps, run, { sets, maxAgeMs: SUBMIT_AGE_MS, user: by.user }),
     fetchBriefly(deps, run),
@@ -112,19 +113,19 @@ export function formOf(
 }
 
 /**
- * Returns the groups and channels to ask Slack about for a decision, and the current rule. If a different rule applies at the commit, its
+ * Returns the groups and channels to ask Slack about for a decision under the current rule. If a different rule applies at the commit, its
  * facts are missing, and it refuses the decision.
  */
-export function membershipsAndRule(
-  deps: DecideDeps,
-  run: Run,
-  { approval }: FormTicket,
-): { sets: PersonQuery["sets"]; policy: RuleRef } {
+export function setsToLookUp(deps: DecideDeps, run: Run, { approval }: FormTicket): PersonQuery["sets"] {
   const found = findApproval(run, approval);
-  if (found === null) return { sets: [], policy: null };
+  return found === null ? [] : membershipsToLookUp(run, found, deps.context());
+}
+
+/** Returns the current rule. */
+export function currentRule(deps: DecideDeps, run: Run, { approval }: FormTicket): RuleRef {
+  const found = findApproval(run, approval);
   const ctx = deps.context();
-  const policy = ruleRefOf(ctx.policy, ruleOf(ctx, run, found));
-  return { sets: membershipsToLookUp(run, found, ctx), policy };
+  return found === null ? null : ruleRefOf(ctx.policy, ruleOf(ctx, run, found));
 }
 
 /**
@@ -170,7 +171,7 @@ async function commit(
     if (value.ok && value.value === newest) return { run: newest, value };
     const refusal = value.ok ? null : value.error;
     if (!isLastTry && restsOnNewVote(refusal, submitted.voters)) return { run: stored, value: null };
-    const { policy } = membershipsAndRule(deps, newest, ticket);
+    const policy = currentRule(deps, newest, ticket);
     const entry = entryOf(newest, ticket, { ...submitted, at: ctx.now }, value);
     const audit = [{ ...entry, policy }];
     return { run: value.ok ? value.value : newest, value, sideWrites: { audit } };

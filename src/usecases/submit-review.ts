@@ -17,11 +17,12 @@ import type { NoForm } from "./form-ticket.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MAX_TOGETHER } from "./review.ts";
 import {
+  currentRule,
   entryOf,
   fetchBriefly,
   formOf,
   isRepeated,
-  membershipsAndRule,
+  setsToLookUp,
   submissionOf,
   type Submitted,
 } from "./submit-decision.ts";
@@ -133,7 +134,7 @@ async function refuseFaultyReasons(
       if (refusal === null) continue;
       faults.push({ verdict, refusal });
       const tried = { step: "submit", verdict, reason, moments: { clicked }, approval: id, saw } as const;
-      await refused(deps, { refusal, run, policy: membershipsAndRule(deps, run, ticket).policy }, by, tried);
+      await refused(deps, { refusal, run, policy: currentRule(deps, run, ticket) }, by, tried);
     }
   }
   return faults.find(({ verdict }) => verdict === "deny") ?? faults[0] ?? null;
@@ -211,7 +212,7 @@ async function noSuchRun(
 }
 
 async function factsFor(deps: DecideDeps, by: PersonId, run: Run, chosen: Chosen): Promise<Facts> {
-  const { sets } = membershipsAndRule(deps, run, chosen.ticket);
+  const sets = setsToLookUp(deps, run, chosen.ticket);
   const [person, voters] = await Promise.all([
     lookUp(deps, run, { sets, maxAgeMs: SUBMIT_AGE_MS, user: by.user }),
     lookUpVoters(deps, run, chosen.ticket),
@@ -244,7 +245,7 @@ function applyChoices(
         ? unverified(person)
         : decide(newest, submissionOf(ticket, { person, reason, word: "", voters }), ctx);
     const isNew = !result.ok || result.value !== newest;
-    const { policy } = membershipsAndRule(deps, newest, ticket);
+    const policy = currentRule(deps, newest, ticket);
     if (isNew)
       audit.push({ ...entryOf(newest, ticket, { person: by, reason, at: ctx.now }, result), policy });
     if (result.ok) newest = result.value;
