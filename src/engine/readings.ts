@@ -16,7 +16,7 @@ import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
 
 type ReadingDeps = {
-  readonly store: Pick<Store, "auditEnd">;
+  readonly store: Pick<Store, "auditHead">;
   readonly slackHealth: SlackHealth;
   readonly context: () => Context;
   readonly figures: () => RunFigures;
@@ -31,7 +31,7 @@ export async function readingsOf(deps: ReadingDeps): Promise<Readings> {
   const parts = await health.parts();
   // A database that does not answer would delay the scrape that reports it.
   const storeAnswers = parts.every(({ part, fault }) => part !== "store" || fault === null);
-  const head = storeAnswers ? await store.auditEnd().catch(() => null) : null;
+  const head = storeAnswers ? await store.auditHead().catch(() => null) : null;
   return {
     ...figures(),
     parts,

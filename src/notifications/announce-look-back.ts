@@ -101,7 +101,7 @@ export async function entriesOf(
  */
 async function firstAfter(store: Deps["store"], first: number, at: number): Promise<number> {
   let low = first;
-  let high = ((await store.auditEnd())?.seq ?? first - 1) + 1;
+  let high = ((await store.auditHead())?.seq ?? first - 1) + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     // This reads the column, because an entry that cannot be read has a time there too.

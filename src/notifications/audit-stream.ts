@@ -119,7 +119,7 @@ async function putCursor(store: StreamDeps["store"], cursor: SinkCursor): Promis
 /** Sends the next batch. Resolves to null if there are no more entries. Rejects if the sink did not take them. */
 async function send(deps: StreamDeps, { to, seq, link }: SinkCursor): Promise<SinkCursor | null> {
   const { store, auditSink, metrics } = deps;
-  const head = (await store.auditEnd())?.seq ?? 0;
+  const head = (await store.auditHead())?.seq ?? 0;
   metrics.auditSinkLag(Math.max(head - seq, 0));
   const rows = await store.auditRows(seq, BATCH);
   const last = rows.at(-1);

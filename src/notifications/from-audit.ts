@@ -91,7 +91,7 @@ export function createNotificationWriter(deps: NotificationWriterDeps): Notifica
  */
 async function firstCursor({ store, integrity }: NotificationWriterDeps): Promise<number> {
   const stored = await store.document(CURSOR).catch((error: unknown) => nullIfNeverReadable(error) ?? "{");
-  const head = (await store.auditEnd())?.seq ?? 0;
+  const head = (await store.auditHead())?.seq ?? 0;
   if (typeof stored === "number" && stored <= head) return stored;
   const notified = await store.newestNotified(head);
   const cursor = notified === 0 ? head : notified;
@@ -105,7 +105,7 @@ const wrongCursor = (cursor: number): string =>
 
 async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<number> {
   const { store } = deps;
-  const head = (await store.auditEnd())?.seq ?? 0;
+  const head = (await store.auditHead())?.seq ?? 0;
   if (head <= cursor) return cursor;
   const { entries, reached } = await entriesAfter(deps, cursor, head);
   const notifications = notificationsOf(deps, entries);
@@ -235,7 +235,7 @@ async function addDailyHead({ store, audit, context, log }: NotificationDeps): P
   const { now, nonce } = context();
   const day = new Date(now).toISOString().slice(0, 10);
   if ((await store.document(HEAD_DAY)) === day) return;
-  const head = await store.auditEnd();
+  const head = await store.auditHead();
   if (head === null) return;
   const { seq, link } = head;
   log.info({ seq, link, publicKey: store.auditPublicKey() }, "the audit's head");

@@ -45,9 +45,7 @@ export type AuditLog = {
   /** Resolves to all entries of a run, oldest first, even if the run is forgotten. `id` is our key or the service's id. */
   auditOfRun(id: string): Promise<readonly KeptEntry[]>;
   /** Resolves to the number and the link of the newest entry, even if it cannot be read. Null if there is none. */
-  auditEnd(): Promise<AuditPlace | null>;
-  /** Resolves to the newest entry, or null if there is none. */
-  auditHead(): Promise<KeptEntry | null>;
+  auditHead(): Promise<AuditPlace | null>;
   /** Resolves to the full text kept under this digest, or null. */
   auditText(digest: string): Promise<string | null>;
 };

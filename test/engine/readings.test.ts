@@ -217,7 +217,7 @@ test("a decision that the service refused, or that another one overtook, does no
 test("while the database accepts calls but answers none, the metrics come within the time of a scrape, and say so", async () => {
   const bench = await createBench();
   bench.store.ping = () => new Promise(() => undefined);
-  bench.store.auditEnd = () => new Promise(() => undefined);
+  bench.store.auditHead = () => new Promise(() => undefined);
   let latest: Readings | null = null;
   void bench.flow.readings().then((readings) => (latest = readings));
   await bench.clock.pass(5_000);

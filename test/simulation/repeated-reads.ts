@@ -13,7 +13,6 @@ type Area = "runs" | "claims" | "channels" | "buttons" | "forms" | "audit" | "no
 const READS: { readonly [method: string]: readonly Area[] } = {
   auditAfter: ["audit"],
   auditEntry: ["audit"],
-  auditEnd: ["audit"],
   auditHead: ["audit"],
   byButton: ["buttons"],
   byRunId: ["runs"],

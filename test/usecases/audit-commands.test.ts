@@ -5,6 +5,7 @@ import { commandRefusalWords } from "#src/adapters/slack/blocks/command-refusal-
 import { entryStory } from "#src/audit/narrative.ts";
 import { RunId, UserId } from "#src/domain/ids.ts";
 import { ADMIN, type Bench, createBench, failure } from "../make/bot.ts";
+import { lastEntry } from "../make/last-entry.ts";
 import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const asks = (user: UserId) => ({ team: TEAM, user, channel: CHANNEL });
@@ -19,7 +20,7 @@ async function decided(bench: Bench) {
   return card;
 }
 
-const last = async ({ store }: Bench) => (await store.auditHead())?.entry;
+const last = ({ store }: Bench) => lastEntry(store);
 
 test("an admin gets everything that is known about the run, and an entry says so, in the file too", async () => {
   const bench = await createBench();

@@ -3,11 +3,12 @@
 import { expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
 import { ADMIN, type Bench, createBench } from "../make/bot.ts";
+import { lastEntry } from "../make/last-entry.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 import { decided } from "../make/receipts.ts";
 
 const asks = (user: UserId) => ({ team: TEAM, user, channel: CHANNEL });
-const last = async ({ store }: Bench) => (await store.auditHead())?.entry;
+const last = ({ store }: Bench) => lastEntry(store);
 
 /** Waits until the next Monday is over. */
 async function nextWeek(bench: Bench): Promise<void> {

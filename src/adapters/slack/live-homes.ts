@@ -64,7 +64,7 @@ export type LiveHomes = {
 export type LiveHomesDeps = {
   readonly clock: Clock;
   readonly documents: DocumentStore;
-  readonly auditLog: Pick<AuditLog, "auditEnd">;
+  readonly auditLog: Pick<AuditLog, "auditHead">;
   /** Returns whether this process holds the shard (domain/ids.ts). */
   readonly holdsShard: (shard: number) => boolean;
   readonly log: EventLog;
@@ -168,7 +168,7 @@ function createOthers(deps: LiveHomesDeps, tabs: HomeTabs, kept: KeptHomes) {
 
   async function readHead(): Promise<void> {
     try {
-      head = (await auditLog.auditEnd())?.seq ?? 0;
+      head = (await auditLog.auditHead())?.seq ?? 0;
     } catch (error) {
       log.warn({ error }, "could not see whether the audit has grown; open Home tabs may be out of date");
     }

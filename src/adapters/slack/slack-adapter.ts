@@ -44,7 +44,7 @@ export type SlackOptions = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly documents: DocumentStore;
-  readonly auditLog: Pick<AuditLog, "auditEnd">;
+  readonly auditLog: Pick<AuditLog, "auditHead">;
   readonly digest: (text: string) => string;
   readonly nonce: () => string;
   readonly macOf: FormStore["macOf"];

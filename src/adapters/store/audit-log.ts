@@ -108,13 +108,9 @@ function createReading(db: Database): Reading {
     decidedBefore: async (asked, limit) =>
       (await read(() => decidedBefore(db, asked, limit).execute())).map(({ seq }) => seq),
     auditOfRun: async (id) => (await read(() => ofRun(db, id))).map(keptEntry),
-    async auditEnd() {
-      const last = await read(() => newest(db));
-      return last === null ? null : { seq: last.seq, link: last.link };
-    },
     async auditHead() {
-      const row = await read(() => entries().orderBy("seq", "desc").limit(1).executeTakeFirst());
-      return row === undefined ? null : keptEntry(row);
+      const head = await read(() => newest(db));
+      return head === null ? null : { seq: head.seq, link: head.link };
     },
     async auditText(digest) {
       const query = db.selectFrom("audit_texts").select("text").where("digest", "=", digest);

@@ -30,7 +30,7 @@ export function anAudit() {
   const audit = {
     seq: 1,
     isDown: false,
-    auditEnd: async () => {
+    auditHead: async () => {
       if (audit.isDown) throw new Error("the database does not answer");
       return { seq: audit.seq, link: "" };
     },
