@@ -123,7 +123,7 @@ export type Call = {
   readonly told?: true;
 };
 
-/** One message about several calls of a channel (see call.ts). */
+/** One message about several calls of a channel (see gathered-call.ts). */
 export type Gathered = {
   /** When it was made (wall time). This also identifies it. */
   readonly since: number;

@@ -50,8 +50,8 @@ type CallToJoin = Pick<Gathered, "says" | "channel"> & {
   /** Only calls of the same kind share a message. */
   readonly kind: string;
   readonly who: Called;
-  /** When the approval began to wait. */
-  readonly waitsSince: number;
+  /** When the request was first seen (wall time). */
+  readonly since: number;
 };
 
 /** What the gathering needs to know about a run. */
@@ -109,7 +109,7 @@ function factsOf(run: Run, monotonic: number): RunFacts | null {
     const place = otherChannel === undefined ? {} : { channel: otherChannel };
     const kind = `${gatheredKind(says)} ${stageMs} ${otherChannel ?? ""}`;
     const told = gatheredCall(run, { approval, call });
-    return { told, says, ...place, kind, who, waitsSince: approval.since };
+    return { told, says, ...place, kind, who, since: approval.since };
   });
   const doubts = [...new Set(unsettledCalls(run).flatMap(({ call }) => call.within ?? []))];
   const open = gathered.filter(({ over }) => over !== true);
@@ -148,9 +148,7 @@ async function settle(deps: Deps, { key, doubts }: RunFacts): Promise<void> {
  * then be looked up first.
  */
 async function advanceReminders({ change, clock, time }: Deps, runs: readonly RunFacts[]): Promise<boolean> {
-  const isDue = runs.some(({ calls }) =>
-    calls.some((call) => isReminder(call) && call.channel === undefined),
-  );
+  const isDue = runs.some(({ calls }) => calls.some(isReminder));
   const monotonic = clock.monotonic();
   const mayHurry = isDue && time.isCounted(monotonic);
   const early = runs.filter(({ joinsFrom }) => mayHurry && joinsFrom !== null && joinsFrom <= monotonic);
@@ -197,7 +195,7 @@ async function endEarlier(
 /** Last reminders are sent together with ordinary ones, and the message then says so. Each card says when its time ends. */
 const gatheredKind = (says: CallToJoin["says"]): CallToJoin["says"] => (says === "last" ? "waits" : says);
 
-/** Marks the calls of the other runs first, and those of the carrier last. See call.ts for the reason. */
+/** Marks the calls of the other runs first, and those of the carrier last. See gathered-call.ts for the reason. */
 async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJoin[]): Promise<void> {
   const { change, clock, log } = deps;
   const [first] = calls;
@@ -216,7 +214,7 @@ async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJ
     says: calls.some(({ says }) => says === "last") ? "last" : first.says,
     ...(first.channel === undefined ? {} : { channel: first.channel }),
     of,
-    oldest: Math.min(...calls.map(({ waitsSince }) => waitsSince)),
+    oldest: Math.min(...calls.map(({ since }) => since)),
     who: combineCalled(calls.map(({ who }) => who)),
   };
   log.info(
