@@ -68,6 +68,12 @@ export function contextBehind(context: RunContext | null, request: Request): Run
   return context !== null && context.digest === request.context ? context : null;
 }
 
+/** Returns the request as a person sees it now, with the run's own fields, which the run may replace later. */
+export const asShown = ({ context }: { readonly context: RunContext | null }, request: Request): Request => ({
+  ...request,
+  shownContext: contextBehind(context, request),
+});
+
 /** Returns the fields as the service sent them. */
 export function contextParts({ fields }: Shown): readonly Field[] {
   return sentParts(asRequest({ fields })).fields;

@@ -10,7 +10,7 @@ import type { Context } from "../domain/context.ts";
 import type { ApprovalId, Nonce, UserId, PersonId } from "../domain/ids.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { contextBehind } from "../domain/run-context.ts";
+import { asShown } from "../domain/run-context.ts";
 import { findApproval, replaceApproval, type Run } from "../domain/run.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
@@ -111,7 +111,7 @@ function actOn(
   if (!done.ok) return done;
   if (done.value.approval === approval) return ok({ run: null, audit: [] });
   const { team, user } = person;
-  const saw = { ...request, shownContext: contextBehind(run.context, request) };
+  const saw = asShown(run, request);
   const facts = { at: ctx.now, by: { team, user }, policy: ruleRefOf(ctx.policy, judging.rule) };
   const entry = auditEntry(run, { ...facts, ...about(run, id, saw, done.value.entry), ...done.value.entry });
   return ok({ run: replaceApproval(run, done.value.approval), audit: [entry] });
@@ -166,6 +166,7 @@ export async function openFollowUpForm(
   const { team, user } = by;
   const bound = { nonce: ctx.nonce(), team, user, approval: approval.id, version, run: run.key };
   const about = question === undefined ? {} : { question };
+  // Not `asShown`: the form names the request and shows none of the run's own fields.
   const ticket: FormTicket = { ...bound, verdict: "approve", saw: request, at: ctx.now, asks, ...about };
   await deps.store.saveForm(ticket);
   return ok({ run: applyPolicy(run, ctx), ticket });

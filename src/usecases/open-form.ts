@@ -8,7 +8,7 @@ import { isFresh } from "../domain/posted-message.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { applyPolicy, judgingRules, ruleRefOf } from "../domain/applied-rule.ts";
 import { applyBrake } from "../domain/brake.ts";
-import { contextBehind } from "../domain/run-context.ts";
+import { asShown } from "../domain/run-context.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { cardSlot, listingSlot, type Slot } from "../domain/slot.ts";
@@ -112,7 +112,7 @@ export async function openFormForCard(
   const run = applyBrake(withFreshRequester(clicked.run, requesterGroups, ctx), ctx);
   const approval = findApproval(run, clicked.approval.id) ?? clicked.approval;
   const judging = { ...judgingRules(ctx, run, approval), run, voters, monotonic };
-  const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
+  const saw = asShown(run, approval.request);
   const mark = ruleRefOf(policy, judging.rule);
   const refusalTo = (verdict: Verdict): Refusal | null =>
     "type" in person

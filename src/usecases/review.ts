@@ -16,7 +16,7 @@ import {
 } from "../domain/queue.ts";
 import { shownQuestion } from "../domain/question.ts";
 import { ok, type Result } from "../domain/result.ts";
-import { contextBehind } from "../domain/run-context.ts";
+import { asShown } from "../domain/run-context.ts";
 import { findApproval, isBraked, type Run } from "../domain/run.ts";
 import { requestSlot } from "../domain/slot.ts";
 import { needsFile, shownChars } from "../domain/text/request-text.ts";
@@ -278,7 +278,7 @@ async function storeForms(
 ): Promise<void> {
   const { policy } = deps.context();
   const made = forms.map(({ item: { run, approval, rule }, nonce }): [FormTicket, AuditEntry] => {
-    const saw = { ...approval.request, shownContext: contextBehind(run.context, approval.request) };
+    const saw = asShown(run, approval.request);
     const bound = { nonce, team, user, approval: approval.id, version: approval.version, run: run.key };
     const ticket: FormTicket = { ...bound, verdict: "approve", choice: true, bundle, saw, at };
     const moments = momentsOf(run, approval, { clicked: at });
