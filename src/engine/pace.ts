@@ -10,11 +10,7 @@ import { isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { isStormSlot } from "../domain/storm.ts";
 import type { PacedEffect } from "../ports.ts";
 
-/**
- * Returns null if the effect does not go to Slack. The urgency of a post is 0 for a message that lists many requests, 1 for a card, 3 for
- * a request that was decided before it had a card, and 2 for the rest. The urgency of any other effect is 0 for removing buttons, 1 for
- * the end of a decision or a run and for private notices, 3 for a state of a run that may soon be over, and 2 for the rest.
- */
+/** Returns null if the effect does not go to Slack. */
 export function paceOf(run: Run, effect: Effect): PacedEffect | null {
   const channel = "slot" in effect ? channelOf(run, effect.slot) : run.channel;
   switch (effect.type) {

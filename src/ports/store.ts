@@ -171,7 +171,7 @@ export type FormStore = {
   macOf(words: readonly string[]): string;
 };
 
-/** Small documents, such as the outage notices. Each is loaded and saved as a whole. */
+/** Small documents: cursors, heartbeats, marks and the open Home tabs. Each is loaded and saved as a whole. */
 export type DocumentStore = {
   document(name: string): Promise<Json>;
   putDocument(name: string, value: Json): Promise<void>;
