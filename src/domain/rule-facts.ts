@@ -143,8 +143,7 @@ export function requesterLookUpAt(run: Run): number | null {
   if (known === undefined || !isWatched(run)) return null;
   if (known.at === null) return 0;
   if (!approvals.some(({ state }) => state.type === "pending")) return null;
-  const isKnown = known.asks.every((group) => known.in[group] !== undefined);
-  return known.at + (isKnown ? REQUESTER_AGE_MS : AGAIN_AFTER_MS);
+  return known.at + (hasUnknownGroups(run) ? AGAIN_AFTER_MS : REQUESTER_AGE_MS);
 }
 
 // The time of day.

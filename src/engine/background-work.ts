@@ -12,8 +12,8 @@ export type DueWork = {
   readonly doIfDue: (work: () => Promise<void>) => Promise<void>;
 };
 
-export function createDueWork(isDueAtFirst: boolean): DueWork {
-  let isDue = isDueAtFirst;
+export function createDueWork(): DueWork {
+  let isDue = false;
   return {
     ask: () => void (isDue = true),
     async doIfDue(work) {

@@ -7,7 +7,7 @@ import { applyBrake } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import { supersede } from "../domain/end-run.ts";
 import { type RunId, type RunKey, shardOf, type UserId } from "../domain/ids.ts";
-import { addPossibleRequester, isWatched, type Run } from "../domain/run.ts";
+import { addPossibleRequester, isWatched, mapApprovals, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import { ROW_UNREADABLE, type RunStore, type SideWrites } from "../ports/store.ts";
 
@@ -163,14 +163,13 @@ export const releaseHeldBack = (deps: ChangeDeps): Promise<void> =>
 
 /** Returns the run without held-back decisions. Returns the same object if none is held back. */
 function withoutHeldBack(run: Run): Run {
-  const approvals = run.approvals.map((approval) => {
+  return mapApprovals(run, (approval) => {
     const { state } = approval;
     if (state.type !== "decided" || state.delivery.type !== "retry" || !state.delivery.heldBack)
       return approval;
     const { heldBack: _removed, ...delivery } = state.delivery;
     return withDelivery(approval, state.decision, { ...delivery, notBefore: 0, why: RELEASED });
   });
-  return approvals.some((approval, at) => approval !== run.approvals[at]) ? { ...run, approvals } : run;
 }
 
 /**

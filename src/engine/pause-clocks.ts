@@ -105,7 +105,7 @@ type OutagePause = { pass(): Promise<void> };
 
 function createOutagePause(deps: Deps, why: OutageCause, lostSince: () => Lost | Promise<Lost>): OutagePause {
   /** Due while a clock may be stopped for this cause. The run may have arrived at a start, or from another replica. */
-  const resuming = createDueWork(false);
+  const resuming = createDueWork();
   deps.engine.onPlan((run) => {
     if (isPausedBy(run, why)) resuming.ask();
   });

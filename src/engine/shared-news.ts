@@ -49,7 +49,7 @@ export function createSharedNews(deps: Deps): SharedNews {
   // The state that the cards show. A decision that is about to leave may call `catchUp` between two passes.
   let shownFreezes = freezes.now();
   let heldBack = false;
-  const newPolicy = createDueWork(false);
+  const newPolicy = createDueWork();
   const listeners: (() => void)[] = [];
 
   async function catchUp(): Promise<void> {

@@ -6,6 +6,7 @@ import { COUNTED_KINDS, type LookBack, lookBackAt, lookBackWords } from "../audi
 import type { Context } from "../domain/context.ts";
 import type { MessageTs } from "../domain/ids.ts";
 import { DEFAULT_LOOK_BACK, lastWeek, type Week } from "../domain/policy/hours.ts";
+import type { Policy } from "../domain/policy/policy.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { EventLog } from "../ports.ts";
 import type {
@@ -65,9 +66,10 @@ export async function lookBackIn(deps: Deps, { entry }: KeptEntry): Promise<Look
   const { policy } = deps.context();
   // Entries do not name the rules of the built-in policy.
   const rules = policy.version === null ? [] : policy.rules.map(({ name }) => name);
-  const tz = (policy.lookBack ?? DEFAULT_LOOK_BACK).tz;
-  return lookBackAt(entries, { week, rules, tz, incomplete });
+  return lookBackAt(entries, { week, rules, tz: zoneOf(policy), incomplete });
 }
+
+const zoneOf = ({ lookBack }: Pick<Policy, "lookBack">): string => (lookBack ?? DEFAULT_LOOK_BACK).tz;
 
 /** The number of entries in memory at a time. Between two pages, the event loop runs. */
 const PAGE = 500;
@@ -142,7 +144,7 @@ async function attachPicture(
 ): Promise<void> {
   if (lookBack === undefined || lookBack.days.every((day) => day.approved + day.denied + day.expired === 0))
     return;
-  const tz = context().policy.lookBack?.tz ?? "UTC";
+  const tz = zoneOf(context().policy);
   try {
     const bytes = await drawLookBack(lookBack, tz);
     await notificationSender.attach(to, ts, { name: "week.png", bytes, alt: lookBackWords(lookBack, tz) });

@@ -41,7 +41,7 @@ function createTried(options: Partial<LoopOptions> = {}) {
 
 describe("work that is due", () => {
   test("is done once for each time that it is asked for, at most", async () => {
-    const due = createDueWork(false);
+    const due = createDueWork();
     let done = 0;
     const work = () => Promise.resolve(void (done += 1));
     await due.doIfDue(work);
@@ -54,7 +54,8 @@ describe("work that is due", () => {
   });
 
   test("is due again if it failed, or if it was asked for meanwhile", async () => {
-    const due = createDueWork(true);
+    const due = createDueWork();
+    due.ask();
     await expect(due.doIfDue(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
     let done = 0;
     await due.doIfDue(() => {
