@@ -7,7 +7,7 @@ import type { Refusal } from "../../domain/authorization.ts";
 import { Nonce, parsed, RunKey, type UserId } from "../../domain/ids.ts";
 import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
-import { formView, readModal, messageModal } from "./blocks/decision-modal.ts";
+import { formView, messageModal, readModal, refusalModal } from "./blocks/decision-modal.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { commandRefusalWords } from "./blocks/command-refusal-words.ts";
 import { refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
@@ -43,9 +43,13 @@ export const NOTHING_OPENED: Answer = {
   text: "Countersign could not open this just now, and nothing is decided. Press the button again in a moment. If that fails too, tell the people who run Countersign.",
 };
 
-function clickOf({ team }: ListenerDeps, { user, channel, message, actions }: ClickPayload): Click {
-  const nonce = parsed<Nonce>(Nonce, actions[0].value);
-  return { team, user: user.id, channel: channel.id, ts: message.ts, nonce };
+export type Pressed = Omit<ClickPayload, "actions">;
+
+export const clickOf = (deps: ListenerDeps, payload: ClickPayload): Click =>
+  clickAt(deps, payload, payload.actions[0].value);
+
+export function clickAt({ team }: ListenerDeps, { user, channel, message }: Pressed, value: string): Click {
+  return { team, user: user.id, channel: channel.id, ts: message.ts, nonce: parsed<Nonce>(Nonce, value) };
 }
 
 /** A successful undo gets no answer, because the card shows it. */
@@ -84,8 +88,7 @@ async function undoneInWindow(deps: ListenerDeps, user: UserId, nonce: Nonce | n
   try {
     const undone = await deps.undoDecision.inWindow({ team: deps.team, user }, nonce);
     if (undone.ok) return messageModal("Taken back", TAKEN_BACK, "answer:taken-back");
-    const { refusal } = undone.error;
-    return messageModal(refusalTitle(refusal), refusalWords(refusal, user), `refusal:${refusal.type}`);
+    return refusalModal(undone.error.refusal, user);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");

@@ -11,7 +11,17 @@ import { followUpForm } from "./blocks/follow-up-forms.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { refusalPlain, refusalWords } from "./blocks/refusal-words.ts";
 import type { Message } from "./blocks/rich.ts";
-import { type Answer, logNotOpened, NOTHING_OPENED, openModal, refusePress, showAnswer } from "./clicks.ts";
+import {
+  type Answer,
+  clickAt,
+  clickOf,
+  logNotOpened,
+  NOTHING_OPENED,
+  openModal,
+  type Pressed,
+  refusePress,
+  showAnswer,
+} from "./clicks.ts";
 import { inField, refusedForm, type SubmitAnswer } from "./form-answers.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
@@ -36,18 +46,8 @@ import {
   typedInto,
 } from "./payloads.ts";
 
-type Pressed = Omit<ClickPayload, "actions">;
-
-const clickAt = ({ team }: ListenerDeps, { user, channel, message }: Pressed, value: string): Click => ({
-  team,
-  user: user.id,
-  channel: channel.id,
-  ts: message.ts,
-  nonce: parsed<Nonce>(Nonce, value),
-});
-
 export async function onClaim(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
-  const click = clickAt(deps, payload, payload.actions[0].value);
+  const click = clickOf(deps, payload);
   await press(deps, payload, () => deps.claimRequest.claim(click));
 }
 
@@ -80,7 +80,7 @@ export async function onMore(deps: ListenerDeps, payload: MenuPayload): Promise<
 }
 
 export async function onAnswerQuestion(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
-  const click = clickAt(deps, payload, payload.actions[0].value);
+  const click = clickOf(deps, payload);
   await open(deps, payload, () => deps.askRequester.openAnswer(click));
 }
 

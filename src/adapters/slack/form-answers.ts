@@ -10,11 +10,18 @@ import { PortError } from "../../ports.ts";
 import type { CommandRefusal } from "../../domain/command-refusal.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
 import type { Recorded } from "../../usecases/submit-decision.ts";
-import { changedModal, formView, heldModal, presetsFor, messageModal } from "./blocks/decision-modal.ts";
+import {
+  changedModal,
+  formView,
+  heldModal,
+  presetsFor,
+  messageModal,
+  refusalModal,
+} from "./blocks/decision-modal.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import type { FilledReason } from "./blocks/form-parts.ts";
 import { commandRefusalPlain, commandRefusalWords } from "./blocks/command-refusal-words.ts";
-import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
+import { refusalPlain } from "./blocks/refusal-words.ts";
 import type { MessageId } from "./blocks/message-id.ts";
 import { reviewView } from "./blocks/review-modal.ts";
 import { refreshHome } from "./home-and-queue.ts";
@@ -156,10 +163,7 @@ function refusalAnswer(
 }
 
 export function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
-  return {
-    response_action: "update",
-    view: messageModal(refusalTitle(refusal), refusalWords(refusal, asker), `refusal:${refusal.type}`),
-  };
+  return { response_action: "update", view: refusalModal(refusal, asker) };
 }
 
 // A reason for a denial that the rule offers, chosen in the open form. It is appended to the text in the reason field. This decides

@@ -7,7 +7,7 @@ import { PortError } from "../../ports.ts";
 import type { OpenedReview } from "../../usecases/review.ts";
 import type { Choice, Reviewed } from "../../usecases/submit-review.ts";
 import { messageModal } from "./blocks/decision-modal.ts";
-import { refusalPlain, refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
+import { refusalPlain } from "./blocks/refusal-words.ts";
 import { type Apart, presetsOfSeveral, reviewSeveralModal, reviewView } from "./blocks/review-modal.ts";
 import { type NextReview, reviewedModal } from "./blocks/reviewed-modal.ts";
 import { logNotOpened, NOTHING_OPENED, openModal, showAnswer, showRefusal } from "./clicks.ts";
@@ -17,6 +17,7 @@ import {
   filledWith,
   inField,
   NOT_FILLED,
+  refusedForm,
   type SubmitAnswer,
 } from "./form-answers.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -173,10 +174,7 @@ export async function onNextReviewSubmit(deps: ListenerDeps, payload: SubmitPayl
       const apart = await apartOf(deps, opened.value);
       return { response_action: "update", view: reviewSeveralModal(opened.value, apart) };
     }
-    const { refusal } = opened.error;
-    const words = refusalWords(refusal, payload.user.id);
-    const view = messageModal(refusalTitle(refusal), words, `refusal:${refusal.type}`);
-    return { response_action: "update", view };
+    return refusedForm(opened.error.refusal, payload.user.id);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not open the next requests");

@@ -2,7 +2,8 @@
 
 import type { Block, View } from "@slack/types";
 import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
-import type { Nonce } from "../../../domain/ids.ts";
+import type { Refusal } from "../../../domain/authorization.ts";
+import type { Nonce, UserId } from "../../../domain/ids.ts";
 import type { Precedents } from "../../../domain/precedent.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
@@ -32,6 +33,7 @@ import {
 } from "./form-parts.ts";
 import { allQuestionBlocks } from "./follow-up-lines.ts";
 import { type MessageId, textSection, withId } from "./message-id.ts";
+import { refusalTitle, refusalWords } from "./refusal-words.ts";
 import {
   approvalOf,
   difference,
@@ -220,6 +222,9 @@ export function messageModal(heading: string, text: string, id: MessageId): View
     blocks: [textSection(id, text)],
   };
 }
+
+export const refusalModal = (refusal: Refusal, asker: UserId): View =>
+  messageModal(refusalTitle(refusal), refusalWords(refusal, asker), `refusal:${refusal.type}`);
 
 // The window after an approval that the rule holds. It shows the end of the hold, and Undo. Nothing changes an open window when the approval
 // leaves or is denied, so its words must stay true.
