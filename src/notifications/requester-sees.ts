@@ -14,10 +14,13 @@ export const REQUESTER_NOT_SHOWN = "requester_not_shown";
 export async function refuseIfHidden(
   people: Pick<People, "lookUp">,
   { kind }: Notification,
-  { entry: { entry }, channel }: NotificationFacts,
+  facts: NotificationFacts,
 ): Promise<void> {
-  const { requester } = entry;
-  if ((kind !== "answered" && kind !== "expired") || requester === null || channel === null) return;
+  const { requester } = facts.entry.entry;
+  if ((kind !== "answered" && kind !== "expired") || requester === null) return;
+  // The run may be deleted.
+  const channel = facts.channel ?? facts.entry.entry.channel;
+  if (channel === null) throw notShown();
   const { team, user } = requester;
   const person = await people.lookUp(team, user, channel, SUBMIT_AGE_MS).catch((error: unknown) => {
     if (error instanceof PortError && error.retry === "never") throw notShown(error);

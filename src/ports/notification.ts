@@ -73,7 +73,7 @@ export type NotificationFacts = {
   readonly about: KeptEntry | null;
   /** The action of the request that was decided on. Null if the service named none. */
   readonly action: string | null;
-  /** The run's channel. Null if the run is deleted. */
+  /** The run's channel, for a link. Null if the run is deleted or cannot be read. */
   readonly channel: ChannelId | null;
   /** The card in that channel, for a link. Null if there is none. */
   readonly card: MessageTs | null;

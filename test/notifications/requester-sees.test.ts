@@ -63,3 +63,25 @@ test("a requester is told once Slack shows the channel to the app again, and the
   expect(sent(bench, "answered")).toHaveLength(1);
   expect(bench.errors).toEqual([]);
 });
+
+test.for([true, false])(
+  "after the run is deleted, who sees the channel still counts: %s",
+  async (seesChannel) => {
+    const bench = await createBench();
+    const { id } = await decided(bench);
+    let isSilent = true;
+    sayOfRequester(bench, (person) => {
+      if (isSilent) throw failure("timeout");
+      return { ...person, seesChannel };
+    });
+    await bench.clock.pass(60_000);
+    bench.agents.pending.delete(id);
+    bench.agents.statuses.set(id, "succeeded");
+    await bench.clock.pass(60_000);
+    await bench.store.forget(Number.MAX_SAFE_INTEGER);
+    expect(await bench.store.byRunId(id)).toBeNull();
+    isSilent = false;
+    await bench.clock.pass(300_000);
+    expect(sent(bench, "answered")).toHaveLength(seesChannel ? 1 : 0);
+  },
+);
