@@ -90,7 +90,7 @@ const BROWSER = "test/browser/**/*.test.ts";
 /** These need programs that a machine may lack: PostgreSQL, PgBouncer, promtool, systemd-analyze or openssl. `npm test` leaves them out. */
 const PROGRAMS = [
   "test/adapters/http/metrics.test.ts",
-  "test/adapters/store/{find-precedents,migrate,postgres-*,unusable-files}.test.ts",
+  "test/adapters/store/{find-entries,migrate,postgres-*,unusable-files}.test.ts",
   "test/cli/{doctor-faults,migrate-store,postgres}.test.ts",
   "test/journeys/proxy.test.ts",
   "test/postgres/*.test.ts",

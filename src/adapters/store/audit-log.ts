@@ -2,7 +2,7 @@
 
 import { sql } from "kysely";
 import { askedColumn } from "../../domain/audit/verify-chain.ts";
-import { RunId } from "../../domain/ids.ts";
+import { RunId, type RunKey } from "../../domain/ids.ts";
 import type { AuditEntry } from "../../audit/entry.ts";
 import { PortError } from "../../ports.ts";
 import type { NotificationStore } from "../../ports/notification.ts";
@@ -12,7 +12,7 @@ import { appendAudit, chainedEntry, keptEntry, LAST_SEQ, newest, takeAuditLock }
 import { linkOf } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createProof } from "./check-audit.ts";
-import { type Database, read, type Trx, Undo, write } from "./database.ts";
+import { type AuditRow, type Database, read, type Trx, Undo, write } from "./database.ts";
 import type { Findings } from "./seals.ts";
 import { createNotifications } from "./stored-notifications.ts";
 
@@ -120,22 +120,21 @@ function createReading(db: Database): Reading {
 }
 
 /** Also finds, by the run's key, entries from before the service gave the run an id. */
-function ofRun(db: Database, id: string) {
-  const keys = db
-    .selectFrom("audit")
-    .select("run")
-    .where("run_id", "=", RunId(id))
-    .where("run", "is not", null);
+async function ofRun(db: Database, id: string): Promise<readonly Pick<AuditRow, "seq" | "link" | "entry">[]> {
+  const runs = db.selectFrom("audit").select("run").distinct().where("run_id", "=", RunId(id));
+  const keys = (await runs.execute()).flatMap(({ run }) => (run === null ? [] : [run]));
+  return entriesOfRuns(db, id, keys).execute();
+}
+
+/** Its conditions are plain values, because PostgreSQL uses no index for an `or` with a subquery. */
+export function entriesOfRuns(db: Database, id: string, keys: readonly RunKey[]) {
   return db
     .selectFrom("audit")
     .select(["seq", "link", "entry"])
-    .where((eb) =>
-      eb.or([eb("run", "=", id as never), eb("run_id", "=", id as never), eb("run", "in", keys)]),
-    )
+    .where((eb) => eb.or([eb("run", "in", [id as RunKey, ...keys]), eb("run_id", "=", RunId(id))]))
     .where("seq", "<=", LAST_SEQ)
     .orderBy("seq")
-    .limit(MAX_PER_RUN)
-    .execute();
+    .limit(MAX_PER_RUN);
 }
 
 /** Finds earlier decisions on the same request by an index, so the time does not grow with the length of the audit. */
