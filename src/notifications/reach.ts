@@ -6,7 +6,7 @@ import type { Reach } from "../ports/notification.ts";
 import { PortError } from "../ports.ts";
 import type { AuditLog } from "../ports/audit-store.ts";
 
-/** Resolves to "maybe" if the audit cannot be read. Rejects if the store may answer later. */
+/** Resolves to "maybe" if the store does not answer, because an alarm must not wait for this. */
 export async function reachOf(
   store: Pick<AuditLog, "auditAfter" | "auditOfRun">,
   decided: KeptEntry,
@@ -18,7 +18,7 @@ export async function reachOf(
     const restores = await store.auditAfter(decided.seq, ["restored"], 1);
     return restores.length > 0 ? "maybe" : reachIn(await store.auditOfRun(run), decided);
   } catch (error) {
-    if (error instanceof PortError && error.retry === "never") return "maybe";
+    if (error instanceof PortError) return "maybe";
     throw error;
   }
 }

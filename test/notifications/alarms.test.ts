@@ -40,6 +40,16 @@ test("however many older ones Slack refuses", async () => {
   expect(sent(bench, "dispute")).toHaveLength(2);
 });
 
+test("although nobody can look up whether the decision has left", async () => {
+  const bench = await createBench();
+  await decided(bench);
+  const receipt = await receiptOf(bench);
+  bench.store.auditOfRun = () => Promise.reject(failure("store_timeout"));
+  await bench.flow.dispute(BY, receipt.id);
+  await bench.clock.pass(MIN);
+  expect(sent(bench, "dispute").map(({ facts }) => facts.reach)).toEqual(["maybe", "maybe"]);
+});
+
 test("while Slack holds back the messages to one person", async () => {
   const bench = await createBench();
   await decided(bench);
