@@ -139,7 +139,7 @@ async function build(config: Config, log: Log, { closers, setReload, onRefused }
   const home = await homeOf(store, log);
   const shared = { store, log, clock, metrics };
   const services = openServices({ ...shared, config, key, slack, home, rejectedRequests }, closers);
-  const freezes = createFreezes(store);
+  const freezes = createFreezes(store, log);
   const audit = auditReaders(config, services.slack.self.team);
   const ports = {
     ...services,

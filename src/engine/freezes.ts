@@ -3,15 +3,18 @@
 
 import pRetry from "p-retry";
 import type { AuditEntry } from "../audit/entry.ts";
+import type { AuditPlace } from "../domain/audit/hash-chain.ts";
+import { BEGINNING } from "../domain/audit/verify-chain.ts";
 import { type Freeze, type FreezeEntry, freezesAfter, unknownFreeze } from "../domain/freeze.ts";
+import type { EventLog } from "../ports.ts";
 import type { AuditLog, Finding } from "../ports/audit-store.ts";
 import { type ProvenReads, readAfter, type ReadRow } from "./proven-entries.ts";
 
 export type Freezes = {
   /** Returns the freezes in force, oldest first. */
   now(): readonly Freeze[];
-  /** Returns the number of the last audit entry that `now` takes into account, or 0 if there is none. */
-  knownTo(): number;
+  /** Returns the place of the last freeze or end of one that `now` takes into account. */
+  knownTo(): AuditPlace;
   /** Reads the entries written since the last call. Rejects with PortError if the store fails. */
   refresh(): Promise<void>;
   /**
@@ -29,20 +32,29 @@ const FREEZE_KINDS = ["frozen", "freeze-lifted"] as const;
 /** If a freeze cannot be read back for about ten seconds, `write` rejects (ms). */
 const RETRY = { retries: 20, minTimeout: 50, maxTimeout: 1_000 };
 
-export function createFreezes(store: Pick<AuditLog, "audit"> & ProvenReads): Freezes {
+const LOST =
+  "freezes in force are gone from the audit; they hold in this process until it ends or someone lifts them, so freeze again";
+
+export function createFreezes(
+  store: Pick<AuditLog, "audit"> & ProvenReads,
+  log: Pick<EventLog, "error">,
+): Freezes {
   let inForce: readonly Freeze[] = [];
-  let cursor = 0;
+  let place = BEGINNING;
   let lastRead: Promise<void> = Promise.resolve();
   const listeners: (() => void)[] = [];
   let reportForged: (finding: Finding) => void = () => undefined;
 
   async function read(): Promise<void> {
     const before = inForce;
-    const { rows, cursor: reached, isCut } = await readAfter(store, cursor, FREEZE_KINDS);
+    const { rows, reached, isCut, isAnew } = await readAfter(store, place, FREEZE_KINDS);
     // A row that was not read may be a freeze.
     const unread = isCut ? rows.slice(-1).map(({ seq }) => unknownFreeze(seq)) : [];
+    const lost = isAnew ? before.filter((freeze) => !rows.some(({ seq }) => seq === freeze.entry)) : [];
+    if (lost.length > 0) log.error({ entries: lost.map((freeze) => freeze.entry) }, LOST);
+    // A lost freeze stays in force, because only a signed entry lifts one.
     inForce = freezesAfter(inForce, [...rows.flatMap(freezeEntries), ...unread]);
-    cursor = reached;
+    place = reached;
     for (const row of rows) if (row.type === "forged") reportForged(row.finding);
     if (inForce !== before) for (const listener of listeners) listener();
   }
@@ -55,7 +67,7 @@ export function createFreezes(store: Pick<AuditLog, "audit"> & ProvenReads): Fre
 
   return {
     now: () => inForce,
-    knownTo: () => cursor,
+    knownTo: () => place,
     refresh,
     async write(entry) {
       await store.audit([entry]);

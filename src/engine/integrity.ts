@@ -7,13 +7,14 @@
 
 import { auditEntry, type KeptEntry } from "../audit/entry.ts";
 import type { Context } from "../domain/context.ts";
+import { BEGINNING } from "../domain/audit/verify-chain.ts";
 import type { PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { AuditLog, Finding, TamperChecks } from "../ports/audit-store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
-import { type ProvenReads, readAfter } from "./proven-entries.ts";
+import { type ProvenReads, readAfter, type ReadRow } from "./proven-entries.ts";
 
 export type Integrity = {
   /** Reads the earlier findings, and checks again. Rejects if the store fails. */
@@ -114,12 +115,22 @@ function createCatchUp(
   book: Book,
   found: (finding: Finding) => void,
 ): Integrity["catchUp"] {
-  let readTo = 0;
-  return async () => {
-    const { findings, cursor } = await readBook(store, book, readTo);
-    readTo = Math.max(readTo, cursor);
-    for (const finding of findings) found(finding);
+  let place = BEGINNING;
+  let lastRead: Promise<void> = Promise.resolve();
+
+  async function read(): Promise<void> {
+    const { rows, reached, isAnew } = await readAfter(store, place, BOOK_KINDS);
+    place = reached;
+    // What is lost from the audit is found again, so that other processes learn of it, too.
+    const known = isAnew ? book.clear() : [];
+    for (const finding of [...addRows(book, rows), ...known]) found(finding);
     metrics.tampered(book.open().length);
+  }
+
+  // One read at a time, so that no older answer replaces a newer one.
+  return () => {
+    lastRead = lastRead.then(read, read);
+    return lastRead;
   };
 }
 
@@ -167,6 +178,8 @@ type Book = {
   settle(ids: readonly string[]): void;
   open(): readonly Finding[];
   acknowledged(): number;
+  /** Forgets everything. Returns what was open. */
+  clear(): readonly Finding[];
 };
 
 function createBook(): Book {
@@ -186,27 +199,26 @@ function createBook(): Book {
     },
     open: () => [...open.values()],
     acknowledged: () => acknowledged.size,
+    clear() {
+      const findings = [...open.values()];
+      open.clear();
+      acknowledged.clear();
+      return findings;
+    },
   };
 }
 
 const BOOK_KINDS = ["tampering-found", "tampering-acknowledged"] as const;
 
-/**
- * Reads the findings and acknowledgements after entry `after` into the book. Resolves to a finding for each entry that it cannot believe.
- */
-async function readBook(
-  store: Deps["store"],
-  book: Book,
-  after: number,
-): Promise<{ readonly findings: readonly Finding[]; readonly cursor: number }> {
+/** Adds the findings and acknowledgements to the book. Returns a finding for each row that it cannot believe. */
+function addRows(book: Book, rows: readonly ReadRow[]): readonly Finding[] {
   const findings: Finding[] = [];
-  const { rows, cursor } = await readAfter(store, after, BOOK_KINDS);
   for (const row of rows) {
     if (row.type === "proven") addToBook(book, row.kept);
     else if (row.type === "forged") findings.push(row.finding);
     else if (row.what === "tampering-found") findings.push(unreadableFinding(row.seq));
   }
-  return { findings, cursor };
+  return findings;
 }
 
 /** Approvals must wait for it, although this release cannot say what was found. */

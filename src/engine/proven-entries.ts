@@ -2,9 +2,12 @@
 // of its own, must not keep the others from being read.
 
 import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
+import type { AuditPlace } from "../domain/audit/hash-chain.ts";
+import { BEGINNING } from "../domain/audit/verify-chain.ts";
 import { PortError } from "../ports.ts";
 import { ROW_UNREADABLE } from "../ports/store.ts";
 import type { AuditEvidence, AuditLog, Finding } from "../ports/audit-store.ts";
+import { BATCH, rowsAfter } from "./audit-positions.ts";
 
 export type ProvenReads = Pick<AuditLog, "numbersAfter" | "provenEntry"> & Pick<AuditEvidence, "auditProof">;
 
@@ -16,38 +19,46 @@ export type Reading =
   | { readonly type: "forged"; readonly finding: Finding };
 
 /** A reading and what its row calls itself, which is no evidence if the row is forged. */
-export type ReadRow = Reading & { readonly seq: number; readonly what: AuditEntry["what"] };
+export type ReadRow = Reading & AuditPlace & { readonly what: AuditEntry["what"] };
 
-const BATCH = 1_000;
 /** After so many forged rows, no more rows are read at once, because each of them is proven again at every reading. */
 const MAX_FORGED = 100;
 
-/**
- * Reads the rows after entry `cursor`, oldest first. The new cursor is the last row that is not forged: someone may forge a row with any
- * number and remove it again, and the entries before that number must then still be read. `isCut`: there were too many forged rows, so
- * later ones are missing. Rejects with PortError if the store fails.
- */
+export type ReadRows = {
+  readonly rows: readonly ReadRow[];
+  /**
+   * The last row that is not forged, or where the reading began: someone may forge a row with any number and remove it again, and the entries
+   * before that number must then still be read.
+   */
+  readonly reached: AuditPlace;
+  /** There were too many forged rows, so later ones are missing. */
+  readonly isCut: boolean;
+  /** The row at the given place is gone, so these are the rows from the beginning. */
+  readonly isAnew: boolean;
+};
+
+/** Reads the rows after `place`, which a reading of these kinds has reached, oldest first. Rejects with PortError if the store fails. */
 export async function readAfter(
   store: ProvenReads,
-  cursor: number,
+  place: AuditPlace,
   kinds: readonly AuditEntry["what"][],
-): Promise<{ readonly rows: readonly ReadRow[]; readonly cursor: number; readonly isCut: boolean }> {
+): Promise<ReadRows> {
   const rows: ReadRow[] = [];
   let forged = 0;
   const isCut = (): boolean => forged >= MAX_FORGED;
-  for (let after = cursor; ;) {
-    const numbers = await store.numbersAfter(after, kinds, BATCH);
-    for (const { seq, what } of numbers) {
+  const { rows: first, isAnew } = await rowsAfter(store, place, kinds);
+  for (let page = first; page.length > 0;) {
+    for (const { seq, link, what } of page) {
       const reading = isCut() ? null : await readProven(store, seq);
       if (reading === null) continue;
-      rows.push({ seq, what, ...reading });
+      rows.push({ seq, link, what, ...reading });
       if (reading.type === "forged") forged += 1;
     }
-    const last = numbers.at(-1);
-    if (last === undefined || numbers.length < BATCH || isCut()) break;
-    after = last.seq;
+    const last = page.at(-1);
+    page = last === undefined || isCut() ? [] : await store.numbersAfter(last.seq, kinds, BATCH);
   }
-  return { rows, cursor: rows.findLast(({ type }) => type !== "forged")?.seq ?? cursor, isCut: isCut() };
+  const last = rows.findLast(({ type }) => type !== "forged");
+  return { rows, reached: last ?? (isAnew ? BEGINNING : place), isCut: isCut(), isAnew };
 }
 
 /** Resolves to null if there is no such row. It may just have been archived; checks of the whole audit find one that is missing. */

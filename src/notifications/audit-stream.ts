@@ -3,7 +3,9 @@
 
 import { ocsfLine } from "../audit/ocsf.ts";
 import { SINK_CURSORS, type SinkCursor, sinkCursorsIn, sinkDocument } from "../audit/sink-cursors.ts";
+import { BEGINNING } from "../domain/audit/verify-chain.ts";
 import { NO_LINK } from "../domain/audit/hash-chain.ts";
+import { isInAudit } from "../engine/audit-positions.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../engine/background-work.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
@@ -92,7 +94,7 @@ async function storedCursor({ store, auditSink, log }: StreamDeps): Promise<Sink
   const cursors = sinkCursorsIn(await store.document(SINK_CURSORS));
   const stored = cursors.find(({ to }) => to === auditSink.name);
   if (stored === undefined) return newCursor(store, auditSink.name);
-  if (stored.seq === 0 || (await store.auditLink(stored.seq)) === stored.link) return stored;
+  if (await isInAudit(store, (await store.auditHead()) ?? BEGINNING, stored)) return stored;
   log.error(
     { entry: stored.seq },
     "the audit differs from what AUDIT_SINK has taken; it is sent again from its beginning",
@@ -117,10 +119,18 @@ async function putCursor(store: StreamDeps["store"], cursor: SinkCursor): Promis
 }
 
 /** Sends the next batch. Resolves to null if there are no more entries. Rejects if the sink did not take them. */
-async function send(deps: StreamDeps, { to, seq, link }: SinkCursor): Promise<SinkCursor | null> {
-  const { store, auditSink, metrics } = deps;
-  const head = (await store.auditHead())?.seq ?? 0;
-  metrics.auditSinkLag(Math.max(head - seq, 0));
+async function send(deps: StreamDeps, cursor: SinkCursor): Promise<SinkCursor | null> {
+  const { store, auditSink, metrics, log } = deps;
+  const { to, seq, link } = cursor;
+  const head = (await store.auditHead()) ?? BEGINNING;
+  if (!(await isInAudit(store, head, cursor))) {
+    log.error(
+      { entry: seq },
+      "the newest entries of the audit are gone; AUDIT_SINK has taken entries that it lacks",
+    );
+    return storedCursor(deps);
+  }
+  metrics.auditSinkLag(Math.max(head.seq - seq, 0));
   const rows = await store.auditRows(seq, BATCH);
   const last = rows.at(-1);
   if (last === undefined) return null;
@@ -133,7 +143,7 @@ async function send(deps: StreamDeps, { to, seq, link }: SinkCursor): Promise<Si
     metrics.auditSinkFailed();
     throw error;
   }
-  const cursor = await putCursor(store, { to, seq: last.seq, link: last.link });
-  metrics.auditSinkLag(Math.max(head - last.seq, 0));
-  return cursor;
+  const next = await putCursor(store, { to, seq: last.seq, link: last.link });
+  metrics.auditSinkLag(Math.max(head.seq - last.seq, 0));
+  return next;
 }

@@ -6,12 +6,15 @@ import { STOP_REASON } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
 import { isList, parseJson } from "../domain/json.ts";
+import type { AuditPlace } from "../domain/audit/hash-chain.ts";
+import { BEGINNING } from "../domain/audit/verify-chain.ts";
 import { actionIn } from "../domain/listed-item.ts";
 import { markDisputeClosed, markDisputed } from "../domain/approval-transitions.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import type { Run } from "../domain/run.ts";
 import { cardSlot } from "../domain/slot.ts";
+import { isInAudit } from "../engine/audit-positions.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Integrity } from "../engine/integrity.ts";
 import { readProven } from "../engine/proven-entries.ts";
@@ -26,6 +29,7 @@ import type {
 import type { DocumentStore, RunStore } from "../ports/store.ts";
 import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
 
+import { addDailyHead } from "./daily-head.ts";
 import { reachOf } from "./reach.ts";
 import { createWeekEnds, lookBackIn } from "./announce-look-back.ts";
 
@@ -41,8 +45,6 @@ export type NotificationDeps = {
  * although we now say notifications.
  */
 const CURSOR = "audit letters";
-/** The name of the document with the day on which the audit's head was last posted. */
-const HEAD_DAY = "audit head day";
 const BATCH = 200;
 const FOLLOWED = [
   "decided",
@@ -71,18 +73,27 @@ export type NotificationWriter = {
 };
 
 export function createNotificationWriter(deps: NotificationWriterDeps): NotificationWriter {
-  let cursor: number | null = null;
-  const weekEnds = createWeekEnds(deps);
+  let place: AuditPlace | null = null;
+  let weekEnds = createWeekEnds(deps);
   return {
     async write() {
-      cursor ??= await firstCursor(deps);
-      cursor = await followUp(deps, cursor);
+      const head = (await deps.store.auditHead()) ?? BEGINNING;
+      if (place !== null && !(await isInAudit(deps.store, head, place))) {
+        deps.log.error({ entry: place.seq }, LOST);
+        // The standby that took over has the cursor and the weeks that belong to its audit.
+        place = null;
+        weekEnds = createWeekEnds(deps);
+      }
+      place = await followUp(deps, place?.seq ?? (await firstCursor(deps)), head);
       await weekEnds.note();
       await addDailyHead(deps);
     },
-    handOver: () => void (cursor = null),
+    handOver: () => void (place = null),
   };
 }
+
+const LOST =
+  "the newest entries of the audit are gone; notifications continue after the last remaining entry that was followed";
 
 /**
  * If the audit is older than the cursor, its past causes no notifications. The stored cursor is not sealed. One that is no entry would
@@ -103,16 +114,16 @@ async function firstCursor({ store, integrity }: NotificationWriterDeps): Promis
 const wrongCursor = (cursor: number): string =>
   `notifications: the stored number of the last audit entry that was followed is no entry of this audit. They continue after entry ${cursor}.`;
 
-async function followUp(deps: NotificationWriterDeps, cursor: number): Promise<number> {
+/** Resolves to the last entry that was followed. */
+async function followUp(deps: NotificationWriterDeps, cursor: number, head: AuditPlace): Promise<AuditPlace> {
   const { store } = deps;
-  const head = (await store.auditHead())?.seq ?? 0;
-  if (head <= cursor) return cursor;
+  if (head.seq <= cursor) return head;
   const { entries, reached } = await entriesAfter(deps, cursor, head);
   const notifications = notificationsOf(deps, entries);
   for (const kept of entries) await markCard(deps, kept);
   if (notifications.length > 0) {
     await store.addNotifications(notifications);
-    await store.putDocument(CURSOR, reached);
+    await store.putDocument(CURSOR, reached.seq);
   }
   return reached;
 }
@@ -130,19 +141,19 @@ export function notificationsOf(
   );
 }
 
-type Read = { readonly entries: readonly KeptEntry[]; readonly reached: number };
+type Read = { readonly entries: readonly KeptEntry[]; readonly reached: AuditPlace };
 
-async function entriesAfter(deps: NotificationWriterDeps, cursor: number, head: number): Promise<Read> {
+async function entriesAfter(deps: NotificationWriterDeps, cursor: number, head: AuditPlace): Promise<Read> {
   const entries = await deps.store.auditAfter(cursor, FOLLOWED, BATCH).catch(nullIfNeverReadable);
-  if (entries === null) return readableAfter(deps, cursor);
-  return { entries, reached: entries.length === BATCH ? (entries.at(-1)?.seq ?? head) : head };
+  if (entries === null) return readableAfter(deps, cursor, head);
+  return { entries, reached: entries.length === BATCH ? (entries.at(-1) ?? head) : head };
 }
 
 /**
  * The others must be followed although one cannot be read. It is reported if it is forged. Otherwise a newer release wrote it, in another
  * replica, and only that release can follow it.
  */
-async function readableAfter(deps: NotificationWriterDeps, cursor: number): Promise<Read> {
+async function readableAfter(deps: NotificationWriterDeps, cursor: number, head: AuditPlace): Promise<Read> {
   const rows = await deps.store.auditRows(cursor, BATCH);
   const entries: KeptEntry[] = [];
   for (const { seq } of rows) {
@@ -150,7 +161,7 @@ async function readableAfter(deps: NotificationWriterDeps, cursor: number): Prom
     if (kept === null) await reportIfForged(deps, seq);
     else if (isFollowed(kept)) entries.push(kept);
   }
-  return { entries, reached: rows.at(-1)?.seq ?? cursor };
+  return { entries, reached: rows.at(-1) ?? head };
 }
 
 /** Reports the entry if it is there and differs from what this program wrote. Checks of the whole audit find one that is missing. */
@@ -228,20 +239,6 @@ async function markCard(
     if (error instanceof PortError && error.retry === "later") throw error;
     log.error({ run: key, entry: seq, error }, "could not mark a card as disputed");
   }
-}
-
-/** Posts the audit's head once a day (UTC), so that it is out of reach of a person who can change the database. */
-async function addDailyHead({ store, audit, context, log }: NotificationDeps): Promise<void> {
-  const { now, nonce } = context();
-  const day = new Date(now).toISOString().slice(0, 10);
-  if ((await store.document(HEAD_DAY)) === day) return;
-  const head = await store.auditHead();
-  if (head === null) return;
-  const { seq, link } = head;
-  log.info({ seq, link, publicKey: store.auditPublicKey() }, "the audit's head");
-  const notification = { id: nonce(), kind: "head", entry: seq, madeAt: now, post: PLANNED } as const;
-  if (audit.channel !== null) await store.addNotifications([{ ...notification, to: audit.channel }]);
-  await store.putDocument(HEAD_DAY, day);
 }
 
 /** Resolves to null if the entry is missing or cannot be read, which means that someone changed the audit. */

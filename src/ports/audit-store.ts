@@ -17,12 +17,12 @@ export type AuditLog = {
   auditOnce(entry: AuditEntry & { readonly until: number }): Promise<"added" | "known">;
   /** Resolves to the entries of these kinds after this number, oldest first. */
   auditAfter(seq: number, what: readonly AuditEntry["what"][], limit: number): Promise<readonly KeptEntry[]>;
-  /** Resolves to the numbers, kinds and times of those entries, even of entries that cannot be read. They prove nothing; `provenEntry` does. */
+  /** Resolves to the places, kinds and times of those entries, even of entries that cannot be read. They prove nothing; `provenEntry` does. */
   numbersAfter(
     seq: number,
     what: readonly AuditEntry["what"][],
     limit: number,
-  ): Promise<readonly (Pick<AuditEntry, "what" | "at"> & { readonly seq: number })[]>;
+  ): Promise<readonly (Pick<AuditEntry, "what" | "at"> & AuditPlace)[]>;
   auditEntry(seq: number): Promise<KeptEntry | null>;
   /**
    * Resolves to the entry if it is proven that this program wrote it unchanged at this number. Takes a few look-ups by index. Rejects with

@@ -39,8 +39,8 @@ export type SideWrites = {
   readonly afterAudit?: (run: Run, places: readonly AuditPlace[]) => Run;
   /** Identifies the slash command or form that asked for this run. A second run with the same intention is not stored. */
   readonly intention?: string;
-  /** `save` stores nothing if the audit has a freeze after this entry, because the change was made without knowing it. */
-  readonly noFreezeAfter?: number;
+  /** `save` stores nothing if the audit has a freeze after this entry, or lacks the entry, because the change may ignore a freeze. */
+  readonly noFreezeAfter?: AuditPlace;
 };
 
 /** The runs. */

@@ -147,11 +147,14 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await seqs(2, ["decided", "refused"], 9)).toEqual([3, 4]);
       expect(await seqs(0, ALL, 2)).toEqual([1, 2]);
       expect(await seqs(4, ALL, 9)).toEqual([]);
+      const links = (await bench.store.auditRows(0, 9)).map(({ link }) => link);
       expect(await bench.store.numbersAfter(2, ["decided", "refused"], 9)).toEqual([
-        { seq: 3, what: "refused", at: NOON },
-        { seq: 4, what: "decided", at: NOON },
+        { seq: 3, link: links[2], what: "refused", at: NOON },
+        { seq: 4, link: links[3], what: "decided", at: NOON },
       ]);
-      expect(await bench.store.numbersAfter(0, ALL, 1)).toEqual([{ seq: 1, what: "opened", at: NOON }]);
+      expect(await bench.store.numbersAfter(0, ALL, 1)).toEqual([
+        { seq: 1, link: links[0], what: "opened", at: NOON },
+      ]);
     });
 
     test("of concurrent writers one records that a week has ended, and no older week is recorded later", async () => {

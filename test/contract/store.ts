@@ -4,6 +4,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
 import { reopen } from "#src/domain/approval-transitions.ts";
+import type { AuditPlace } from "#src/domain/audit/hash-chain.ts";
+import { BEGINNING } from "#src/domain/audit/verify-chain.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import {
@@ -114,13 +116,27 @@ export function storeContract(name: string, makeStore: MakeStore): void {
           bench.store.audit([anAuditEntry(first.run, { what: "frozen", outcome: "frozen" })]);
         await frozen();
         const [known] = await bench.store.auditAfter(0, ["frozen"], 1);
-        const sent = { audit: [anAuditEntry(first.run, { what: "sent" })], noFreezeAfter: known?.seq ?? 0 };
+        const sent = {
+          audit: [anAuditEntry(first.run, { what: "sent" })],
+          noFreezeAfter: known ?? BEGINNING,
+        };
         expect(await bench.store.save(first, renamed(first.run, "known"), sent)).toBe("saved");
         const second = await bench.loaded(first.run.key);
         await frozen();
         expect(await bench.store.save(second, renamed(first.run, "late"), sent)).toBe("frozen");
         expect((await bench.loaded(first.run.key)).run.input).toBe("known");
         expect(await bench.store.auditAfter(0, ["sent"], 9)).toHaveLength(1);
+      });
+
+      test("a save that must know all freezes is refused if the last one that it knows is gone", async () => {
+        const first = await bench.stored();
+        const frozen = anAuditEntry(first.run, { what: "frozen", outcome: "frozen" });
+        await bench.store.audit([frozen, frozen]);
+        const [one, other] = await bench.store.auditAfter(0, ["frozen"], 2);
+        const save = (noFreezeAfter: AuditPlace) => bench.store.save(first, first.run, { noFreezeAfter });
+        expect(await save({ seq: other?.seq ?? 0, link: one?.link ?? "" })).toBe("frozen");
+        expect(await save({ seq: 99, link: other?.link ?? "" })).toBe("frozen");
+        expect(await save(other ?? BEGINNING)).toBe("saved");
       });
 
       test("each save raises the revision by one", async () => {

@@ -69,7 +69,7 @@ test("a policy that is adopted while an earlier one is being applied is applied,
   let inForce = aPolicy({ expiry: { afterMs: 10 * MIN, outcome: "deny" } });
   const applied: (string | null | undefined)[] = [];
   const shared = createSharedNews({
-    freezes: createFreezes(store),
+    freezes: createFreezes(store, quietLog([], [])),
     integrity: {
       catchUp: () => Promise.resolve(),
       found: () => undefined,

@@ -7,7 +7,7 @@ import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { cardSlot, OPENING } from "#src/domain/slot.ts";
 import { AFTER_FAILURE_MS } from "#src/engine/effect-executor.ts";
 import { failure } from "../make/bot.ts";
-import { createEffectStage } from "../make/effect-stage.ts";
+import { createEffectStage, KNOWN } from "../make/effect-stage.ts";
 import { aSnapshot, decidedRun, listedRun } from "../make/history.ts";
 import { aRun, aWatchedRun, NOON } from "../make/run.ts";
 
@@ -134,7 +134,7 @@ describe("an effect before its mark", () => {
     stage.perform = () => Promise.resolve({ type: "refused", words: "no", code: "x" });
     await stage.act(CREATE);
     expect(stage.told).toEqual(["freezes read", "idle"]);
-    expect(stage.saved).toEqual([{ audit: [], noFreezeAfter: 7 }]);
+    expect(stage.saved).toEqual([{ audit: [], noFreezeAfter: KNOWN }]);
     expect(stage.run.creation).toMatchObject({ type: "refused" });
     const message = createEffectStage(aRun());
     await message.act(POST);
@@ -202,7 +202,7 @@ describe("a decision", () => {
     stage.perform = () => Promise.resolve({ type: "confirmed" });
     await stage.act(SEND);
     expect(stage.performed).toEqual(["send-decision apr_1"]);
-    expect(stage.saved).toMatchObject([{ audit: [{ what: "sent" }], noFreezeAfter: 7 }]);
+    expect(stage.saved).toMatchObject([{ audit: [{ what: "sent" }], noFreezeAfter: KNOWN }]);
     expect(delivery(stage)).toMatchObject({ type: "confirmed" });
     expect(stage.logged).toEqual([{ type: "confirmed" }]);
   });

@@ -271,8 +271,8 @@ export async function createBench(
     monotonic: clock.monotonic(),
     freezes: freezes.now(),
   });
-  let freezes = createFreezes(store);
   const log = quietLog(warnings, errors);
+  let freezes = createFreezes(store, log);
   const decision = (verdict: string, outcome: string) => void decisions.push(`${verdict} ${outcome}`);
   const metrics = { ...quietMetrics(refusals, outages, waiting), decision };
   const ports = {
@@ -291,7 +291,7 @@ export async function createBench(
     metrics,
   };
   const start = (): Bot => {
-    freezes = createFreezes(bench.store);
+    freezes = createFreezes(bench.store, log);
     return createBot(
       {
         ...ports,

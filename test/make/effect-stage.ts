@@ -11,6 +11,9 @@ import { createHandClock } from "./clock.ts";
 import { aSnapshot, contextAt } from "./history.ts";
 import { anAuditEntry, NOON } from "./run.ts";
 
+/** The last freeze that the stage knows. */
+export const KNOWN = { seq: 7, link: "the link of entry 7" };
+
 /**
  * Creates the executor and everything that it depends on. `fails` lists the errors of the next saves. Null means that the run is not held.
  */
@@ -131,7 +134,7 @@ export function createEffectStage(start: Run) {
     },
     holdsLease: () => stage.holds(),
     freezes: {
-      knownTo: () => 7,
+      knownTo: () => KNOWN,
       refresh: () => {
         told.push("freezes read");
         return stage.refresh();

@@ -115,7 +115,7 @@ export class SimulatedProcess implements Host {
 
   #deps(store: Store, alone: boolean): Parameters<typeof createBot>[0] {
     const { world, clock } = this;
-    const freezes = createFreezes(store);
+    const freezes = createFreezes(store, this.#log());
     const context = (): Context => ({
       now: clock.now(),
       monotonic: clock.monotonic(),

@@ -5,8 +5,11 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { LoadedPolicy } from "../../audit/entry.ts";
+import type { AuditPlace } from "../../domain/audit/hash-chain.ts";
+import { BEGINNING } from "../../domain/audit/verify-chain.ts";
 import { BUILT_IN, type Policy } from "../../domain/policy/policy.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
+import { BATCH, rowsAfter } from "../../engine/audit-positions.ts";
 import { type EventLog, PortError } from "../../ports.ts";
 import type { PolicyReading } from "../../ports/monitoring.ts";
 import type { AuditLog } from "../../ports/audit-store.ts";
@@ -232,14 +235,14 @@ export function createPolicyFollower(
   store: Audited,
   log: EventLog,
 ): () => Promise<boolean> {
-  let cursor = 0;
+  let place = BEGINNING;
   let look: Promise<unknown> = Promise.resolve();
 
   async function follow(): Promise<boolean> {
-    const newest = await newestLoaded(store, cursor);
-    if (newest === cursor) return false;
-    const changed = await holder.adopt(await textOf(store, newest));
-    cursor = newest;
+    const newest = await newestLoaded(store, place);
+    const isNews = newest !== place && newest !== BEGINNING;
+    const changed = isNews && (await holder.adopt(await textOf(store, newest.seq)));
+    place = newest;
     if (changed)
       log.info({ policy: holder.now().version }, "took over the policy that another replica put into force");
     return changed;
@@ -253,15 +256,17 @@ export function createPolicyFollower(
   };
 }
 
-const BATCH = 1_000;
-
-/** Resolves to the number of the newest entry after `seq` that names a policy, or to `seq` if there is none. */
-async function newestLoaded(store: Audited, seq: number): Promise<number> {
-  for (let last = seq; ;) {
-    const numbers = await store.numbersAfter(last, ["policy-loaded"], BATCH);
-    last = numbers.at(-1)?.seq ?? last;
-    if (numbers.length < BATCH) return last;
-  }
+/** Resolves to the newest entry that names a policy: to `place` if there is no newer one, or to `BEGINNING` if there is none. */
+async function newestLoaded(store: Audited, place: AuditPlace): Promise<AuditPlace> {
+  const { rows, isAnew } = await rowsAfter(store, place, ["policy-loaded"]);
+  let newest = isAnew ? BEGINNING : place;
+  for (
+    let page = rows;
+    page.length > 0;
+    page = await store.numbersAfter(newest.seq, ["policy-loaded"], BATCH)
+  )
+    newest = page.at(-1) ?? newest;
+  return newest;
 }
 
 async function textOf(store: Audited, seq: number): Promise<string | null> {

@@ -84,9 +84,13 @@ async function hasHandedOver(trx: Trx, key: AuditKey): Promise<boolean> {
   return previous !== null && rowFault(chainedEntry(last), previous, tools) === null;
 }
 
-/** Tests whether a freeze was written after that entry. The lock keeps others from writing one until the end of the transaction. */
-export async function isFrozenAfter(trx: Trx, seq: number): Promise<boolean> {
+/**
+ * Tests whether a freeze was written after that entry, or may have been because the entry is gone. The lock keeps others from writing one
+ * until the end of the transaction.
+ */
+export async function isFrozenAfter(trx: Trx, { seq, link }: AuditPlace): Promise<boolean> {
   await takeAuditLock(trx);
+  if ((await linkOf(trx, seq)) !== link) return true;
   const later = trx.selectFrom("audit").select("seq").where("what", "=", "frozen").where("seq", ">", seq);
   return (await later.where("seq", "<=", LAST_SEQ).limit(1).executeTakeFirst()) !== undefined;
 }

@@ -97,7 +97,7 @@ function createReading(db: Database): Reading {
       return (await read(() => query.execute())).map(keptEntry);
     },
     async numbersAfter(seq, what, limit) {
-      const rows = db.selectFrom("audit").select(["seq", "what", "at"]).where("seq", "<=", LAST_SEQ);
+      const rows = db.selectFrom("audit").select(["seq", "link", "what", "at"]).where("seq", "<=", LAST_SEQ);
       const query = rows.where("seq", ">", seq).where("what", "in", what).orderBy("seq").limit(limit);
       return (await read(() => query.execute())) as Awaited<ReturnType<AuditLog["numbersAfter"]>>;
     },

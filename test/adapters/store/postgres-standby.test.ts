@@ -1,5 +1,5 @@
 // A primary with a standby, and an address that leads to one of them. If the primary dies and the standby takes over, nothing that the
-// store has acknowledged is lost. If the address leads to the standby for a while, the store is not tied to it.
+// store has acknowledged is lost, unless the standby is behind. If the address leads to the standby for a while, the store is not tied to it.
 
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,9 +8,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { examineServer } from "#src/adapters/store/examine-server.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import type { RunKey } from "#src/domain/ids.ts";
+import { createFreezes } from "#src/engine/freezes.ts";
 import { PortError } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";
 import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
+import { quietLog } from "../../make/quiet.ts";
 import { anAuditEntry, aRun } from "../../make/run.ts";
 
 const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
@@ -84,6 +86,29 @@ test("a standby that takes over has every run and every entry that was acknowled
   expect(lost).toEqual([]);
   expect((await store.auditHead())?.seq).toBeGreaterThanOrEqual(acknowledged.length);
   expect(await store.walkAudit()).toBeNull();
+});
+
+test("after a standby takes over that lacks the newest entries, a process knows the freezes that get their numbers", async () => {
+  const primary = await startPostgres();
+  onTestFinished(() => primary.stop());
+  const url = await primary.database();
+  const { leadTo, address } = anAddressOf(primary);
+  const store = await aStoreAt(address, url);
+  const freezes = createFreezes(store, quietLog([], []));
+  const frozen = anAuditEntry(aRun(), { what: "frozen", run: null });
+  await freezes.write(frozen);
+  const standby = await startPostgres({ standbyOf: primary });
+  onTestFinished(() => standby.stop());
+  await standby.kill();
+  await freezes.write({ ...frozen, what: "freeze-lifted", refers: 1 });
+  expect(freezes.now()).toEqual([]);
+  await primary.kill();
+  await standby.start();
+  await standby.promote();
+  leadTo(standby);
+  await store.audit([frozen]);
+  await freezes.refresh();
+  expect(freezes.now().map(({ entry }) => entry)).toEqual([1, 2]);
 });
 
 test("a store whose connections lead to a standby writes again as soon as the address leads to the primary", async () => {

@@ -1,0 +1,173 @@
+// A standby takes over that lacks the newest entries of the audit, and other entries get their numbers. Who had read the lost entries reads
+// the new ones.
+
+import { expect, test } from "vitest";
+import {
+  createPolicyFollower,
+  createPolicyHolder,
+  digestOf,
+} from "#src/adapters/policy-file/policy-holder.ts";
+import { type AuditEntry, auditEntry, policyLoadedEntry } from "#src/audit/entry.ts";
+import { createFreezes } from "#src/engine/freezes.ts";
+import { createIntegrity } from "#src/engine/integrity.ts";
+import { createNotificationWriter } from "#src/notifications/from-audit.ts";
+import { ADMIN, AUDIT_CHANNEL } from "../make/bot.ts";
+import { streamTo } from "../make/audit-stream.ts";
+import { createHandClock } from "../make/clock.ts";
+import { contextAt } from "../make/history.ts";
+import { policyFile } from "../make/policy.ts";
+import { quietLog, quietMetrics } from "../make/quiet.ts";
+import { anAuditEntry, APPROVER, aRun, CHANNEL, NOON, TEAM } from "../make/run.ts";
+import { withStandby } from "../make/take-over.ts";
+
+const BY = { team: TEAM, user: APPROVER };
+const run = aRun();
+
+const entry = (what: AuditEntry["what"], facts: Partial<AuditEntry> = {}): AuditEntry =>
+  auditEntry(null, { at: NOON, what, outcome: "x", by: BY, channel: CHANNEL, ...facts });
+
+const FROZEN = entry("frozen");
+const lifted = (refers: number): AuditEntry => entry("freeze-lifted", { refers });
+
+test.for([1, 3])("a freeze holds that was written with the number of a lost entry, of %i", async (lost) => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const freezes = createFreezes(store, quietLog([], []));
+  await store.audit([FROZEN]);
+  fallBehind();
+  await store.audit([lifted(1), FROZEN, lifted(3)].slice(0, lost));
+  await freezes.refresh();
+  expect(freezes.now()).toEqual([]);
+  await takeOver();
+  await store.audit([FROZEN]);
+  await freezes.refresh();
+  expect(freezes.now().map((freeze) => freeze.entry)).toEqual([1, 2]);
+  expect(freezes.knownTo()).toMatchObject({ seq: 2 });
+});
+
+test("a freeze whose entry is lost holds until someone lifts it", async () => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const errors: string[] = [];
+  const freezes = createFreezes(store, quietLog([], errors));
+  fallBehind();
+  await store.audit([FROZEN]);
+  await freezes.refresh();
+  await takeOver();
+  await freezes.refresh();
+  expect(freezes.now()).toMatchObject([{ entry: 1 }]);
+  expect(errors).toEqual([expect.stringContaining("freezes in force are gone from the audit")]);
+  await store.audit([anAuditEntry(run), lifted(1)]);
+  await freezes.refresh();
+  expect(freezes.now()).toEqual([]);
+});
+
+test("no approval leaves until the freezes are read anew", async () => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const freezes = createFreezes(store, quietLog([], []));
+  await store.insert(run, {});
+  fallBehind();
+  await store.audit([FROZEN, lifted(1)]);
+  await freezes.refresh();
+  const known = freezes.knownTo();
+  await takeOver();
+  const stored = await store.load(run.key);
+  if (stored === null) throw new Error("the standby has no run");
+  expect(await store.save(stored, run, { noFreezeAfter: known })).toBe("frozen");
+  await freezes.refresh();
+  expect(await store.save(stored, run, { noFreezeAfter: freezes.knownTo() })).toBe("passed-on");
+});
+
+test("findings and acknowledgements are those of the audit, and lost findings are found again", async () => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const clock = createHandClock();
+  const deps = {
+    store,
+    context: () => contextAt(),
+    clock,
+    log: quietLog([], []),
+    metrics: quietMetrics([], []),
+  };
+  const integrity = createIntegrity(deps);
+  const open = (): string[] =>
+    integrity
+      .state()
+      .open.map(({ id }) => id)
+      .sort();
+  await store.audit([entry("tampering-found", { findings: ["first"] })]);
+  fallBehind();
+  await store.audit([entry("tampering-acknowledged", { findings: ["first"] }), anAuditEntry(run)]);
+  await store.audit([entry("tampering-found", { findings: ["lost"] })]);
+  await integrity.catchUp();
+  expect(open()).toEqual(["lost"]);
+  await takeOver();
+  await store.audit([entry("tampering-found", { findings: ["new"] })]);
+  await integrity.catchUp();
+  expect(open()).toEqual(["first", "lost", "new"]);
+  await integrity.stop();
+  const found = await store.auditAfter(2, ["tampering-found"], 9);
+  expect(found.flatMap(({ entry: { findings } }) => findings)).toEqual(["lost"]);
+});
+
+test("the policy that was loaded last is in force", async () => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const log = quietLog([], []);
+  const wanting = (quorum: number) =>
+    policyFile(`rules:\n  - { name: r, approvers: anyone, quorum: ${quorum} }`).path;
+  const load = async (quorum: number): Promise<void> => {
+    const other = await createPolicyHolder(wanting(quorum), log);
+    await store.audit([policyLoadedEntry(other.loaded(), { now: NOON, digest: digestOf })]);
+  };
+  const holder = await createPolicyHolder(wanting(1), log);
+  const follow = createPolicyFollower(holder, store, log);
+  fallBehind();
+  await load(2);
+  await load(3);
+  await follow();
+  await takeOver();
+  expect(await follow()).toBe(false);
+  await load(4);
+  expect(await follow()).toBe(true);
+  expect(holder.now().rules[0]?.needs).toBe(4);
+});
+
+test("notifications follow from the entries that were written with the numbers of lost ones", async () => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const errors: string[] = [];
+  const writer = createNotificationWriter({
+    store,
+    audit: { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] },
+    context: () => contextAt(),
+    log: quietLog([], errors),
+    changeAnywhere: () => Promise.resolve(null),
+    integrity: { found: () => undefined },
+  });
+  await store.audit([anAuditEntry(run)]);
+  await writer.write();
+  fallBehind();
+  await store.audit([FROZEN, lifted(2), anAuditEntry(run)]);
+  await writer.write();
+  await takeOver();
+  await store.audit([anAuditEntry(run), FROZEN]);
+  await writer.write();
+  const freezes = (await store.notifications(99)).filter(({ kind }) => kind === "freeze");
+  expect(new Set(freezes.map((each) => each.entry))).toEqual(new Set([3]));
+  expect(errors).toHaveLength(1);
+});
+
+test("the sink gets the entries that were written with the numbers of lost ones", async () => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const written: string[] = [];
+  const write = (lines: readonly string[]): Promise<void> => Promise.resolve(void written.push(...lines));
+  const { pass, stop, seen } = streamTo({ name: "memory", write, close: () => Promise.resolve() }, store);
+  await store.audit([anAuditEntry(run)]);
+  await pass();
+  fallBehind();
+  await store.audit([anAuditEntry(run), anAuditEntry(run)]);
+  await pass();
+  expect(written).toHaveLength(3);
+  await takeOver();
+  await store.audit([anAuditEntry(run, { outcome: "new" })]);
+  await pass();
+  await stop();
+  expect(written.slice(3).map((line) => line.includes('"seq":2') && line.includes("new"))).toEqual([true]);
+  expect(seen.errors).toBe(1);
+});
