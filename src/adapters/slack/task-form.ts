@@ -7,7 +7,7 @@ import { PortError } from "../../ports.ts";
 import type { Asker } from "../../usecases/access.ts";
 import type { FilledIn, OfferedTask } from "../../usecases/start-run.ts";
 import type { Message } from "./blocks/rich.ts";
-import { fieldBlock, OWN_WORDS, runForm, savedTaskForm, taskMenu } from "./blocks/run-form.ts";
+import { fieldBlock, fitsForm, OWN_WORDS, runForm, savedTaskForm, taskMenu } from "./blocks/run-form.ts";
 import { withTypedRun } from "./blocks/command-refusal-words.ts";
 import { FORM_NOT_OPENED, recordRun, type StartTask } from "./record-start.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -43,8 +43,9 @@ export async function openTaskForm(
 ): Promise<Message | null> {
   const offered = await deps.startRun.offered(by);
   const chosen = offered.find(({ task }) => task.name === unfinished?.saved.name) ?? null;
-  // The refusal of its start says why the task is not offered to this person here.
-  if (unfinished !== null && chosen === null) return recordRun(deps, by, unfinished);
+  // The refusal of its start says why the task is not offered to this person here, or which fields are missing.
+  if (unfinished !== null && (chosen === null || !fitsForm(unfinished.saved.values)))
+    return recordRun(deps, by, unfinished);
   const view = taskForm(deps.nonce(), by.channel, {
     offered,
     chosen,

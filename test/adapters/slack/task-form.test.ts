@@ -8,9 +8,11 @@ import type { SavedTask } from "#src/domain/policy/saved-task.ts";
 import type { Block } from "#sandbox/slack/model.ts";
 import { isJson, type Json } from "#sandbox/slack/json-object.ts";
 import { stateOf } from "#sandbox/slack/state-values.ts";
+import { createBench } from "../../make/bot.ts";
+import { aPolicy } from "../../make/policy.ts";
 import { SAVED_TASK } from "../../make/saved-task.ts";
 import { aNonce, CHANNEL, REQUESTER, TEAM } from "../../make/run.ts";
-import { wire } from "./blocks/oracle.ts";
+import { expectView, textOf, wire } from "./blocks/oracle.ts";
 
 const OTHER: SavedTask = { ...SAVED_TASK, name: "other" };
 
@@ -70,4 +72,39 @@ test("the menu of the form shows no task that was chosen when it was no longer o
   slack.offered = [SAVED_TASK, OTHER];
   await choose(SAVED_TASK.name);
   expect(shown()).toEqual([SAVED_TASK.name, SAVED_TASK.name]);
+});
+
+/** What a person gets for a deploy with this note, typed without its required fields. */
+async function typedWith(note: string) {
+  const bench = await createBench();
+  bench.policy = { ...aPolicy({}), tasks: [SAVED_TASK] };
+  const views: View[] = [];
+  const deps = {
+    command: "/agent",
+    nonce: aNonce,
+    startRun: bench.flow.startRun,
+    quick: async (_method: string, { view }: { view: View }) => void views.push(view),
+  } as unknown as ListenerDeps;
+  const typed = `deploy note="${note}"`;
+  const saved = { name: SAVED_TASK.name, values: { note } };
+  const start = { input: typed, intention: "1", answerUrl: null, typed, saved };
+  const answer = await openTaskForm(deps, { team: TEAM, user: REQUESTER, channel: CHANNEL }, "1", start);
+  return { typed, views, answer };
+}
+
+test("the form holds the whole of a field that was typed with the command", async () => {
+  const note = "🚀 notes ".repeat(333).padEnd(3_000, ".");
+  expect(note).toHaveLength(3_000);
+  const { views, answer } = await typedWith(note);
+  expect(answer).toBeNull();
+  views.forEach(expectView);
+  expect(JSON.stringify(views)).toContain(`"initial_value":${JSON.stringify(note)}`);
+});
+
+test("a field that is too long for the form opens none, and the whole command is given back", async () => {
+  const { typed, views, answer } = await typedWith("n".repeat(3_001));
+  expect(views).toEqual([]);
+  expect(answer?.text).toContain("Missing: Service, Environment.");
+  expect(textOf(answer?.blocks)).toContain(`/agent run ${typed.slice(0, 20)}`);
+  expect(textOf(answer?.blocks).match(/n/g)?.length).toBeGreaterThanOrEqual(3_001);
 });

@@ -12,6 +12,7 @@ import {
   escaped,
   line,
   localTime,
+  MESSAGE_CHARS,
   type Message,
   plural,
   quote,
@@ -184,8 +185,8 @@ const NOTHING_TO_REPEAT: ReadonlySet<CommandRefusal["type"]> = new Set([
   "bot",
   "deactivated",
 ]);
-/** The room for a typed command (characters). One block of Slack holds more. */
-const TYPED_CHARS = 2_800;
+/** The room for a typed command (characters). It leaves enough of a message for the refusal. */
+const TYPED_CHARS = MESSAGE_CHARS - 3_500;
 
 /** The refusal of a run that was typed. Slack has cleared the command by then, so the person gets it back. */
 export function typedRunRefusal(refusal: CommandRefusal, command: string, task: string): Message {

@@ -20,8 +20,6 @@ import { INPUT_CHARS, plain } from "./rich.ts";
 
 /** Slack's limit for the text of an option, and for its description. */
 const OPTION_CHARS = 75;
-/** Our own limit: a field of a task is a word or a line, not a page. */
-const VALUE_CHARS = 500;
 
 const label = (text: string): PlainTextElement => ({ type: "plain_text", text });
 
@@ -107,7 +105,11 @@ export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null, 
   return [{ type: "actions", block_id: `${TASK_MENU_BLOCK}:${before}`, elements: [menu] } as Block];
 }
 
-/** `values` are the field values that the person typed with the command. */
+/** Whether Slack takes these values into the form's fields. */
+export const fitsForm = (values: TaskValues): boolean =>
+  Object.values(values).every(({ length }) => length <= INPUT_CHARS);
+
+/** `values` are the field values that the person typed with the command. They must fit (see `fitsForm`). */
 export function savedTaskForm(
   metadata: string,
   menu: readonly Block[],
@@ -135,8 +137,8 @@ function fieldInput(
   const typed = Object.hasOwn(values, name) ? values[name] : undefined;
   const block = { type: "input", block_id: fieldBlock(task, name), label: plain(title), optional: !required };
   if (choices === null) {
-    const initial = typed === undefined || typed === "" ? {} : { initial_value: typed.slice(0, VALUE_CHARS) };
-    const element = { type: "plain_text_input", action_id: TASK_FIELD_INPUT, max_length: VALUE_CHARS };
+    const initial = typed === undefined || typed === "" ? {} : { initial_value: typed };
+    const element = { type: "plain_text_input", action_id: TASK_FIELD_INPUT, max_length: INPUT_CHARS };
     return { ...block, element: { ...element, ...initial } } as Block;
   }
   const options = choices.map((text) => ({ text: plain(text), value: text }));
