@@ -40,7 +40,7 @@ import {
   WORD_INPUT,
 } from "./names.ts";
 import { maybeStarted } from "./record-start.ts";
-import { firstFieldOf, savedTaskIn } from "./task-form.ts";
+import { firstFieldOf, formOfOtherTask, savedTaskIn } from "./task-form.ts";
 import { type ChoicePayload, chosenIn, reasonBlockOf, type SubmitPayload, typedInto } from "./payloads.ts";
 
 /** The answer to a submit. If it is undefined, the form closes. */
@@ -227,6 +227,8 @@ export async function onRunFormSubmit(deps: ListenerDeps, payload: SubmitPayload
       return inField(TASK_BLOCK, FIELD_ERRORS["not-our-form"]);
     }
     const by = { ...who, channel };
+    const other = await formOfOtherTask(deps, by, payload);
+    if (other !== null) return { response_action: "update", view: other };
     const started = await deps.startRun.start(by, {
       input,
       intention: `form ${intention}`,

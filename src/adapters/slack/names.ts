@@ -63,7 +63,7 @@ export const RUN_ON_MESSAGE = "run_on_message";
 export const RUN_FORM = "run_form";
 export const TASK_BLOCK = "task";
 export const TASK_INPUT = "task_text";
-/** The menu of saved tasks, followed by the name of the chosen task. */
+/** The menu of saved tasks, followed by a word that tells its drawings apart. */
 export const TASK_MENU_BLOCK = "task_menu";
 export const TASK_CHOICE = "task_chosen";
 /** Followed by the names of the task and the field. */

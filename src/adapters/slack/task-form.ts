@@ -1,6 +1,7 @@
 // The form that starts a run, with the saved tasks of the policy. The bare command opens it, and so does a saved task that was typed
 // without all its fields. It is drawn again when another task is chosen.
 
+import type { View } from "@slack/types";
 import { type ChannelId, ChannelId as toChannel, parsed } from "../../domain/ids.ts";
 import type { TaskValues } from "../../domain/policy/saved-task.ts";
 import { PortError } from "../../ports.ts";
@@ -11,21 +12,21 @@ import { fieldBlock, fitsForm, OWN_WORDS, runForm, savedTaskForm, taskMenu } fro
 import { withTypedRun } from "./blocks/command-refusal-words.ts";
 import { FORM_NOT_OPENED, recordRun, type StartTask } from "./record-start.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
-import { TASK_FIELD_BLOCK, TASK_FIELD_INPUT } from "./names.ts";
+import { TASK_CHOICE, TASK_FIELD_BLOCK, TASK_FIELD_INPUT, TASK_MENU_BLOCK } from "./names.ts";
 import type { ChoicePayload, SubmitPayload } from "./payloads.ts";
 
 type Drawn = {
   readonly offered: readonly OfferedTask[];
   readonly chosen: OfferedTask | null;
   readonly values?: TaskValues;
-  /** The hash of the form that this one replaces. */
-  readonly before?: string;
+  /** Unlike that of any earlier drawing of the form. */
+  readonly drawing?: string;
 };
 
 /** `nonce` and `channel` identify the form. Its metadata contains them and the chosen task. */
-function taskForm(nonce: string, channel: ChannelId, { offered, chosen, values = {}, before }: Drawn) {
+function taskForm(nonce: string, channel: ChannelId, { offered, chosen, values = {}, drawing }: Drawn) {
   const tasks = offered.map(({ task }) => task);
-  const menu = taskMenu(tasks, chosen?.task ?? null, before);
+  const menu = taskMenu(tasks, chosen?.task ?? null, drawing);
   if (chosen === null) return runForm(`${nonce} ${channel}`, false, "", menu);
   const metadata = `${nonce} ${channel} ${chosen.task.name} ${chosen.digest}`;
   return savedTaskForm(metadata, menu, chosen.task, values);
@@ -69,19 +70,37 @@ export async function onTaskChosen(deps: ListenerDeps, payload: ChoicePayload): 
   const channel = parsed<ChannelId>(toChannel, where);
   const who = { team: deps.team, user: user.id };
   if (channel === null) return deps.noteRefusal(who, "unknown", { step: "start" });
-  const name = actions[0].selected_option.value;
-  const offered = await deps.startRun.offered({ ...who, channel });
-  const chosen = offered.find(({ task }) => task.name === name) ?? null;
-  // The task is no longer offered. The form shows the current ones.
-  if (chosen === null && name !== OWN_WORDS)
-    await deps.noteRefusal({ ...who, channel }, "unknown", { step: "start" });
+  const drawn = await formOf(deps, { ...who, channel }, nonce, actions[0].selected_option.value);
   try {
-    const drawn = taskForm(nonce, channel, { offered, chosen, before: view.hash });
     await deps.quick("views.update", { view_id: view.id, hash: view.hash, view: drawn });
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "could not show a saved task in a form");
   }
+}
+
+/** Draws the form of a task that was chosen in its menu. */
+async function formOf(deps: ListenerDeps, by: Asker, nonce: string, name: string): Promise<View> {
+  const offered = await deps.startRun.offered(by);
+  const chosen = offered.find(({ task }) => task.name === name) ?? null;
+  // The task is no longer offered. The form shows the current ones.
+  if (chosen === null && name !== OWN_WORDS) await deps.noteRefusal(by, "unknown", { step: "start" });
+  return taskForm(nonce, by.channel, { offered, chosen, drawing: deps.nonce() });
+}
+
+/**
+ * The form of the task that the menu of a submitted form shows. Null if the form is of that task already. It may not be, because Slack may
+ * draw the form of a chosen task late or never.
+ */
+export async function formOfOtherTask(
+  deps: ListenerDeps,
+  by: Asker,
+  { view }: SubmitPayload,
+): Promise<View | null> {
+  const [nonce = "", , shown = OWN_WORDS] = view.private_metadata.split(" ");
+  const menu = Object.entries(view.state.values).find(([block]) => block.startsWith(`${TASK_MENU_BLOCK}:`));
+  const name = menu?.[1][TASK_CHOICE]?.selected_option?.value ?? shown;
+  return name === shown ? null : formOf(deps, by, nonce, name);
 }
 
 /** The saved task of the submitted form, filled in. Null if the task is in the person's own words. */

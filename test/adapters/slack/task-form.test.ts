@@ -2,7 +2,9 @@
 
 import type { View } from "@slack/types";
 import { expect, test } from "vitest";
+import { onRunFormSubmit } from "#src/adapters/slack/form-answers.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import type { SubmitPayload } from "#src/adapters/slack/payloads.ts";
 import { onTaskChosen, openTaskForm } from "#src/adapters/slack/task-form.ts";
 import type { SavedTask } from "#src/domain/policy/saved-task.ts";
 import type { Block } from "#sandbox/slack/model.ts";
@@ -107,4 +109,64 @@ test("a field that is too long for the form opens none, and the whole command is
   expect(answer?.text).toContain("Missing: Service, Environment.");
   expect(textOf(answer?.blocks)).toContain(`/agent run ${typed.slice(0, 20)}`);
   expect(textOf(answer?.blocks).match(/n/g)?.length).toBeGreaterThanOrEqual(3_001);
+});
+
+// A press of Start whose menu shows another task than the form, because Slack has not drawn the form of the chosen task.
+
+/** Submits the form of `shown`, in whose menu `chosen` is chosen. */
+async function submittedWith(
+  shown: string,
+  chosen: string,
+  inputs: SubmitPayload["view"]["state"]["values"],
+) {
+  const bench = await createBench();
+  bench.policy = { ...aPolicy({}), tasks: [SAVED_TASK, OTHER] };
+  const { startRun, noteRefusal } = bench.flow;
+  const parts = { team: TEAM, command: "/agent", nonce: aNonce, startRun, noteRefusal };
+  const deps = parts as unknown as ListenerDeps;
+  const by = { team: TEAM, user: REQUESTER, channel: CHANNEL };
+  const digest = (await startRun.offered(by)).find(({ task }) => task.name === shown)?.digest;
+  const task = digest === undefined ? "" : ` ${shown} ${digest}`;
+  const menu = { "task_menu:1.1": { task_chosen: { selected_option: { value: chosen } } } };
+  const answer = await onRunFormSubmit(deps, {
+    user: { id: REQUESTER },
+    view: { private_metadata: `${aNonce()} ${CHANNEL}${task}`, state: { values: { ...menu, ...inputs } } },
+  });
+  const view = answer?.response_action === "update" ? answer.view : null;
+  return { bench, view, started: (await bench.store.auditAfter(0, ["started"], 9)).length };
+}
+
+const FILLED = {
+  "task_field:deploy:service": { task_field: { value: "billing" } },
+  "task_field:deploy:env": { task_field: { selected_option: { value: "staging" } } },
+};
+const OWN_TEXT = { task: { task_text: { value: "Deploy billing" } } };
+
+test.each([
+  [SAVED_TASK.name, "other", FILLED],
+  [SAVED_TASK.name, "*", FILLED],
+  ["*", SAVED_TASK.name, OWN_TEXT],
+])(
+  "a form of %s whose menu shows %s starts nothing and becomes the form of that task",
+  async (shown, chosen, inputs) => {
+    const { view, started } = await submittedWith(shown, chosen, inputs);
+    expect(started).toBe(0);
+    expectView(view);
+    expect(view?.private_metadata?.split(" ")[2] ?? "*").toBe(chosen);
+    expect(chosenIn(Object.values(stateOf(wire(view?.blocks) as unknown as Block[], {})))).toBe(chosen);
+    expect(JSON.stringify(view)).not.toContain("task_menu:1.1");
+  },
+);
+
+test("a form whose menu shows its own task starts a run", async () => {
+  expect(await submittedWith(SAVED_TASK.name, SAVED_TASK.name, FILLED)).toMatchObject({ started: 1 });
+  expect(await submittedWith("*", "*", OWN_TEXT)).toMatchObject({ started: 1 });
+});
+
+test("a form whose menu shows a task that is not offered starts nothing, and the audit has the attempt", async () => {
+  const { bench, view, started } = await submittedWith(SAVED_TASK.name, "gone", FILLED);
+  expect(started).toBe(0);
+  expect(view?.private_metadata?.split(" ")).toHaveLength(2);
+  const refused = await bench.store.auditAfter(0, ["refused"], 9);
+  expect(refused.map(({ entry }) => entry)).toMatchObject([{ refusal: "unknown", step: "start" }]);
 });

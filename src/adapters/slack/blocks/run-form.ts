@@ -84,8 +84,8 @@ const WHERE = {
 /** The value of the menu entry "In my own words". No saved task can have this name. */
 export const OWN_WORDS = "*";
 
-/** `before`: the hash of the form that this one replaces. Empty for a new form. */
-export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null, before = ""): Block[] {
+/** `drawing`: unlike that of any earlier drawing of the form. Empty for a new form. */
+export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null, drawing = ""): Block[] {
   if (tasks.length === 0) return [];
   const own = { text: plain("In my own words"), value: OWN_WORDS };
   const options = tasks.map(({ name, description }) => ({
@@ -102,7 +102,7 @@ export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null, 
     initial_option: initial,
   };
   // Each drawing has a block id of its own, because Slack keeps a menu's old selection for its block id.
-  return [{ type: "actions", block_id: `${TASK_MENU_BLOCK}:${before}`, elements: [menu] } as Block];
+  return [{ type: "actions", block_id: `${TASK_MENU_BLOCK}:${drawing}`, elements: [menu] } as Block];
 }
 
 /** Whether Slack takes these values into the form's fields. */
