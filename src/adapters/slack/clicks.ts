@@ -8,12 +8,15 @@ import { Nonce, parsed, RunKey, type UserId } from "../../domain/ids.ts";
 import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
 import { formView, messageModal, readModal, refusalModal } from "./blocks/decision-modal.ts";
+import { named } from "./blocks/deployment.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { commandRefusalWords } from "./blocks/command-refusal-words.ts";
 import { refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
 import { brakeRefusal } from "./blocks/brake-refusal-words.ts";
+import type { Message } from "./blocks/rich.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import { CARD_APPROVE, CARD_READ, RUN_STOP, UNKNOWN_START_AGAIN } from "./names.ts";
+import { LITERAL } from "./own-messages.ts";
 import type { ClickPayload, WindowClickPayload } from "./payloads.ts";
 
 export async function onCardClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
@@ -61,11 +64,7 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");
-    await showAnswer(deps, payload, {
-      id: "answer:not-undone",
-      heading: "Not taken back",
-      text: NOT_UNDONE,
-    });
+    await showAnswer(deps, payload, { id: "answer:not-undone", heading: "Not taken back", text: NOT_UNDONE });
   } finally {
     changeCard();
   }
@@ -232,7 +231,7 @@ export async function refusePress(
 
 export async function showRefusal(
   deps: ListenerDeps,
-  payload: ClickToAnswer & Pick<ClickPayload, "user">,
+  payload: ClickToAnswer,
   refusal: Refusal,
 ): Promise<void> {
   const text = refusalWords(refusal, payload.user.id);
@@ -255,15 +254,21 @@ export async function showAnswer(
   }
 }
 
-/** A click that can be answered. `response_url` is null on the Home tab, where a private message has no place. */
-type ClickToAnswer = { readonly trigger_id: string; readonly response_url: string | null };
+/** A click that can be answered. `response_url` is null on the Home tab, so the answer is a direct message. */
+type ClickToAnswer = Pick<ClickPayload, "user" | "trigger_id"> & { readonly response_url: string | null };
 
 async function answerPrivately(
-  { answerAt }: ListenerDeps,
-  { response_url }: ClickToAnswer,
-  answer: ReturnType<typeof textAnswer>,
+  { answerAt, quick, deployment, log }: ListenerDeps,
+  { user, response_url }: ClickToAnswer,
+  answer: Message,
 ): Promise<void> {
-  if (response_url !== null) await answerAt(response_url, answer);
+  if (response_url !== null) return answerAt(response_url, answer);
+  try {
+    await quick("chat.postMessage", { channel: user.id, ...named(answer, deployment), ...LITERAL });
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    log.warn({ code: error.code }, "could not answer a click on the Home tab");
+  }
 }
 
 const OPENED_BEFORE = textAnswer(
@@ -278,7 +283,7 @@ const OPENING_NOT_CONFIRMED = textAnswer(
 
 /**
  * Opens a window. Slack allows that within 3 s of the click; after that, the person must click again. Resolves to false if this delivery
- * did not open a window. Then the person has a private answer that says so.
+ * did not open a window. The person then gets a private answer that says so.
  */
 export async function openModal(deps: ListenerDeps, payload: ClickToAnswer, view: object): Promise<boolean> {
   try {

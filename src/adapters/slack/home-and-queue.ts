@@ -7,7 +7,7 @@ import { runForm } from "./blocks/run-form.ts";
 import { withId } from "./blocks/message-id.ts";
 import { CLOSED_QUEUE, isEmpty, NOTHING_WAITS, queueBlocks } from "./blocks/queue-list.ts";
 import { count, line, type Message, rich, span } from "./blocks/rich.ts";
-import { type Answer, showAnswer, showRefusal } from "./clicks.ts";
+import { type Answer, openModal, showAnswer, showRefusal } from "./clicks.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { LiveHomes } from "./live-homes.ts";
 import { QUEUE_CHANNEL, QUEUE_FILTERS, QUEUE_SHOW } from "./names.ts";
@@ -92,13 +92,8 @@ async function rows(deps: HomeDrawing, user: UserId, choice: QueueChoice): Promi
   }
 }
 
-export async function openFormFromHome(deps: ListenerDeps, { trigger_id }: HomeClickPayload): Promise<void> {
-  try {
-    await deps.quick("views.open", { trigger_id, view: runForm(deps.nonce(), true) });
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    deps.log.warn({ code: error.code }, "could not open the form from the Home tab");
-  }
+export async function openFormFromHome(deps: ListenerDeps, payload: HomeClickPayload): Promise<void> {
+  await openModal(deps, { ...payload, response_url: null }, runForm(deps.nonce(), true));
 }
 
 // Clicks in the queue, on the Home tab and in the answer to `pending`. (For Review, see review-form.ts.)
@@ -127,7 +122,7 @@ export async function onQueueChoice(deps: ListenerDeps, payload: QueueClickPaylo
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "could not turn a page of the queue");
-    await showAnswer(deps, { trigger_id, response_url }, NOT_READ);
+    await showAnswer(deps, { user, trigger_id, response_url }, NOT_READ);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Refusal } from "../../domain/authorization.ts";
 import { Nonce, parsed } from "../../domain/ids.ts";
 import { cardSlot } from "../../domain/slot.ts";
+import { endedWithin } from "../../engine/clock.ts";
 import { PortError } from "../../ports.ts";
 import type { OpenedReview } from "../../usecases/review.ts";
 import type { Choice, Reviewed } from "../../usecases/submit-review.ts";
@@ -72,14 +73,17 @@ const answerable = ({ user, trigger_id, response_url }: QueueClickPayload) => ({
 
 /** The most links to requests that have to be decided in their own form. */
 const MAX_LINKS = 10;
+/** How long a form waits for them (ms): it must open within 3 s of the click, and its look-ups need most of that if Slack is slow. */
+const LINKS_MS = 300;
 
-function apartOf(deps: ListenerDeps, { apart }: OpenedReview): Promise<readonly Apart[]> {
-  return Promise.all(
-    apart.slice(0, MAX_LINKS).map(async (item) => {
-      const { link } = await linkTo(deps, item.run, cardSlot(item.approval.id));
-      return { item, link };
-    }),
-  );
+async function apartOf(deps: ListenerDeps, opened: OpenedReview): Promise<readonly Apart[]> {
+  const apart: Apart[] = opened.apart.slice(0, MAX_LINKS).map((item) => ({ item, link: null }));
+  const looked = apart.map(async ({ item }, at) => {
+    const { link } = await linkTo(deps, item.run, cardSlot(item.approval.id));
+    apart[at] = { item, link };
+  });
+  await endedWithin(deps.clock, LINKS_MS, looked);
+  return [...apart];
 }
 
 // Submits. Decisions are stored before the form is answered.

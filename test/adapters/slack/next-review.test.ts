@@ -45,6 +45,7 @@ function listener(bench: Bench): ListenerDeps & Shown {
   const deps: Shown = { view: null };
   return Object.assign(deps, {
     team: TEAM,
+    clock: bench.clock,
     review,
     submitReview,
     noteRefusal: () => Promise.resolve(),

@@ -6,16 +6,27 @@ import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import {
   APPROVE_REASON_BLOCK,
   DENY_REASON_BLOCK,
+  HOME_START,
   QUEUE_REVIEW,
   QUEUE_REVIEW_RUN,
   REVIEW_BLOCK,
   VERDICT_INPUT,
 } from "#src/adapters/slack/names.ts";
 import { onReview, onReviewSeveral, onReviewSubmit } from "#src/adapters/slack/review-form.ts";
-import { PortError } from "#src/ports.ts";
-import { idOf } from "../../make/message-id.ts";
+import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
+import type { Message } from "#src/adapters/slack/blocks/rich.ts";
+import { createOpenedForms } from "#src/adapters/slack/click-memory.ts";
+import { openFormFromHome } from "#src/adapters/slack/home-and-queue.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
+import type { Run } from "#src/domain/run.ts";
 import { ok } from "#src/domain/result.ts";
-import { aNonce, APPROVER, REQUESTER, TEAM } from "../../make/run.ts";
+import { cardSlot } from "#src/domain/slot.ts";
+import { PortError } from "#src/ports.ts";
+import { failure } from "../../make/bot.ts";
+import { createHandClock } from "../../make/clock.ts";
+import { idOf } from "../../make/message-id.ts";
+import { aQueue } from "../../make/queue.ts";
+import { anApproval, aNonce, APPROVER, aWatchedRun, REQUESTER, TEAM, withApprovals } from "../../make/run.ts";
 
 test.each([
   ["one request", onReview, QUEUE_REVIEW],
@@ -41,6 +52,81 @@ test.each([
     expect(shown).toEqual(["answer:nothing-opened"]);
   },
 );
+
+type Sent = { readonly method: string; readonly channel?: string; readonly id: string | null };
+
+/** A person on the Home tab. Slack opens no window for them. */
+function withoutWindows() {
+  const sent: Sent[] = [];
+  const down = new PortError("no answer", { applied: "no", retry: "later", code: "store_down" });
+  const fails = () => Promise.reject(down);
+  const deps = {
+    team: TEAM,
+    nonce: aNonce,
+    review: { open: fails, openSeveral: fails },
+    forms: createOpenedForms(),
+    deployment: UNNAMED,
+    quick: async (method: string, said: { channel?: string; blocks?: Message["blocks"] }) => {
+      if (method === "views.open") throw failure("expired_trigger_id");
+      sent.push({ method, ...said, id: idOf({ blocks: said.blocks ?? [] }) });
+      return { ok: true, ts: "1.1" };
+    },
+    log: { warn() {}, error() {} },
+  } as unknown as ListenerDeps;
+  return { deps, sent };
+}
+
+const pressedAtHome = (action_id: string) =>
+  ({
+    user: { id: APPROVER, team_id: TEAM },
+    view: { id: "V1", type: "home" },
+    actions: [{ action_id, value: "value" }],
+    trigger_id: "1.2.x",
+  }) as unknown as Parameters<typeof onReview>[1];
+
+test.each([
+  ["Review", onReview, QUEUE_REVIEW, "answer:nothing-opened"],
+  ["Review together", onReviewSeveral, QUEUE_REVIEW_RUN, "answer:nothing-opened"],
+  ["Start a run", openFormFromHome, HOME_START, "answer:opening-not-confirmed"],
+] as const)(
+  "a press of %s for which Slack opens no window is answered in a direct message",
+  async (...one) => {
+    const [, press, action, id] = one;
+    const { deps, sent } = withoutWindows();
+    await press(deps, pressedAtHome(action) as never);
+    expect(sent).toMatchObject([{ method: "chat.postMessage", channel: APPROVER, id }]);
+  },
+);
+
+test("the form for several requests opens with the links that Slack gives at once", async () => {
+  const clock = createHandClock();
+  const approvals = [anApproval(), anApproval(), anApproval()];
+  const posts = approvals.map(({ id }, at) => [cardSlot(id), { type: "up", ts: `${at}.1` }] as const);
+  const run = { ...withApprovals(aWatchedRun(), ...approvals), posts: Object.fromEntries(posts) };
+  const [first, ...apart] = aQueue([run as unknown as Run]).yours;
+  const opened = { bundle: aNonce(), forms: [{ item: first, nonce: aNonce() }], apart, later: [] };
+  const silent = new Map<string, { ts: string }>(posts).get(
+    cardSlot(apart[1]?.approval.id ?? ApprovalId("")),
+  );
+  let view: unknown = null;
+  const deps = {
+    team: TEAM,
+    clock,
+    review: { openSeveral: async () => ok({ ...opened, kind: "run", value: "value", last: null }) },
+    forms: createOpenedForms(),
+    deployment: UNNAMED,
+    quick: (method: string, asked: { view?: View; message_ts?: string }) => {
+      if (method === "views.open") view = asked.view;
+      return asked.message_ts === silent?.ts
+        ? new Promise(() => {})
+        : Promise.resolve({ permalink: "https://acme.slack.com/1" });
+    },
+  } as unknown as ListenerDeps;
+  const opening = onReviewSeveral(deps, pressedAtHome(QUEUE_REVIEW_RUN));
+  await clock.pass(300);
+  expect(JSON.stringify(view)).toContain("https://acme.slack.com/1");
+  await opening;
+});
 
 const UNVERIFIED = {
   request: null,
