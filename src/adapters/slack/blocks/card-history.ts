@@ -19,7 +19,18 @@ import { type CardState, cardState } from "./card-state.ts";
 import { answerAfter } from "./delivery-words.ts";
 import { type Deployment, runNote } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
-import { count, day, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import {
+  count,
+  day,
+  line,
+  moment,
+  person,
+  quote,
+  rich,
+  span,
+  untrustedQuote,
+  untrustedSpan,
+} from "./rich.ts";
 
 // Decisions that did not take effect and were replaced, each with what became of it.
 
@@ -124,18 +135,16 @@ function disputeLine({ by, at, closed }: Dispute): ReturnType<typeof line> {
 
 // What Details shows besides the request: every decision with its whole reason, and the ids that an auditor looks for.
 
-/** The most characters that the form's reason field accepts. */
-const REASON_CHARS = 3_000;
 /** More than the card shows of an answer. */
 const ANSWER_CHARS = 1_000;
 
-/** What became of the approval. Empty while it is pending without votes or past decisions. */
-export function historyBlocks(run: Run, approval: Approval): Block[] {
+/** What became of the approval. Empty while it is pending without votes or past decisions. `chars`: the room for each reason. */
+export function historyBlocks(run: Run, approval: Approval, chars = Infinity): Block[] {
   const { title, decision, text, answered } = cardState(run, approval);
   const votes = decision === null ? approval.votes : [...earlierVotes(decision), decision];
   const past = approval.past.map((decision) => pastLine(approval, decision));
   const ends = approval.state.type === "pending" ? [] : endLines({ title, answered, text });
-  const lines = [...ends, ...votes.flatMap(decisionLines), ...past];
+  const lines = [...ends, ...votes.flatMap((vote) => decisionLines(vote, chars)), ...past];
   return lines.length === 0 ? [] : [rich(...lines)];
 }
 
@@ -151,7 +160,7 @@ function endLines({ title, answered, text }: Pick<CardState, "title" | "answered
   ];
 }
 
-function decisionLines(decision: Decision) {
+function decisionLines(decision: Decision, chars: number) {
   const { verdict, at, reason } = decision;
   const said = reason === "" ? "and gave no reason." : "and said:";
   const head = line(
@@ -160,7 +169,7 @@ function decisionLines(decision: Decision) {
     moment(at),
     span(` ${said}`),
   );
-  return reason === "" ? [head] : [head, quote(untrustedSpan(reason, REASON_CHARS))];
+  return reason === "" ? [head] : [head, untrustedQuote(reason, chars)];
 }
 
 /** The ids under which the audit records this request. The card shows the same short digest. */

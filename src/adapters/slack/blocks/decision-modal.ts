@@ -46,7 +46,7 @@ import {
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
-import { clock, line, person, plain, rich, span, untrustedSpan } from "./rich.ts";
+import { clock, line, person, plain, rich, span, untrustedSpan, VIEW_BYTES } from "./rich.ts";
 
 /** The room for a request that has been replaced by a newer version. */
 const WAS_CHARS = 5_000;
@@ -122,8 +122,21 @@ export function presetsFor({
   return verdict === "deny" && reading !== true ? presetsOf(ruleOver(run, saw).denyReasons) : [];
 }
 
+/** The room for each reason, question and answer in Details if the window would be too large for Slack with all of them. */
+const LESS_CHARS = [3_000, 1_000, 300];
+
 /** The request, for reading only. Everyone in the channel may open it, so secrets are masked as they are in the channel. */
 export function readModal(run: Run, request: Request, deployment: Deployment = UNNAMED): View {
+  const draw = (chars: number): View => readView(run, request, deployment, chars);
+  return LESS_CHARS.reduce((view, chars) => (fitsSlack(view) ? view : draw(chars)), draw(Infinity));
+}
+
+const fitsSlack = (view: View): boolean => Buffer.byteLength(JSON.stringify(view)) <= VIEW_BYTES;
+
+const NOT_WHOLE =
+  "Some of what people wrote is too long for this window. The audit of the run has all of it.";
+
+function readView(run: Run, request: Request, deployment: Deployment, chars: number): View {
   const approval = approvalOf(run, request);
   return withId("form:read", {
     type: "modal",
@@ -132,7 +145,12 @@ export function readModal(run: Run, request: Request, deployment: Deployment = U
     blocks: [
       ...(approval === undefined
         ? []
-        : [...historyBlocks(run, approval), ...allQuestionBlocks(approval), ...disputeBlocks(approval)]),
+        : [
+            ...historyBlocks(run, approval, chars),
+            ...allQuestionBlocks(approval, chars),
+            ...(chars === Infinity ? [] : [rich(line(span(NOT_WHOLE)))]),
+            ...disputeBlocks(approval),
+          ]),
       rich(...marksLine(run, request, deployment), askedBy(run), ...deadlinePart(run, request)),
       ...requestBlocks(run, request, "masked"),
       ...runDetails(run, request, "masked"),

@@ -20,7 +20,7 @@ import {
 } from "../names.ts";
 import { approvalOf } from "./request-blocks.ts";
 import { type MessageId, withId } from "./message-id.ts";
-import { line, person, plain, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { line, person, plain, quote, rich, span, untrustedQuote, untrustedSpan } from "./rich.ts";
 
 const ASKED_CHARS = 150;
 
@@ -55,9 +55,7 @@ function answerForm({ run, ticket }: OpenedForm): View {
   const asked = approval === undefined ? [] : questionsOf(approval);
   const question = asked.find(({ id }) => id === ticket.question);
   const asks =
-    question === undefined
-      ? []
-      : [line(person(question.by), span(" asks:")), quote(untrustedSpan(question.text, MAX_QUESTION_CHARS))];
+    question === undefined ? [] : [line(person(question.by), span(" asks:")), untrustedQuote(question.text)];
   return modal("form:answer", ticket.nonce, {
     callback_id: ANSWER_MODAL,
     title: "Answer a question",

@@ -24,12 +24,11 @@ import {
 } from "../names.ts";
 import { partWithId } from "./message-id.ts";
 import { buttonsOf } from "./pending-card.ts";
-import { count, line, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import { count, line, moment, person, rich, span, untrustedQuote, untrustedSpan } from "./rich.ts";
 
-/** The most characters of a question or an answer that a card and a form show. Details shows more. */
+/** The most characters of a question or an answer that a card and a form show. Details shows all of it. */
 const SAID_CHARS = 300;
 const IN_LIST_CHARS = 160;
-const SAID_IN_DETAILS_CHARS = 1_500;
 
 export function followUpBlocks(approval: Approval): Block[] {
   return [...extensionBlocks(approval), ...questionBlocks(approval), ...claimBlocks(approval)];
@@ -98,9 +97,9 @@ export function questionBlocks(approval: Approval): RichTextBlock[] {
   return [partWithId(id, rich(...questionLines(question, SAID_CHARS), ...still, ...others))];
 }
 
-/** All questions, for Details. */
-export function allQuestionBlocks(approval: Approval): Block[] {
-  return questionsOf(approval).map((question) => rich(...questionLines(question, SAID_IN_DETAILS_CHARS)));
+/** All questions, for Details. `chars`: the room for each text. */
+export function allQuestionBlocks(approval: Approval, chars: number): Block[] {
+  return questionsOf(approval).map((question) => rich(...questionLines(question, chars)));
 }
 
 function questionLines({ by, at, text, answer }: Question, chars: number) {
@@ -110,9 +109,9 @@ function questionLines({ by, at, text, answer }: Question, chars: number) {
       ? [line(span("No answer yet."))]
       : [
           line(span("💬 "), person(answer.by), span(" answered, "), moment(answer.at), span(":")),
-          quote(untrustedSpan(answer.text, chars)),
+          untrustedQuote(answer.text, chars),
         ];
-  return [asked, quote(untrustedSpan(text, chars)), ...answered];
+  return [asked, untrustedQuote(text, chars), ...answered];
 }
 
 /**

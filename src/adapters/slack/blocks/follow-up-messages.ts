@@ -7,15 +7,26 @@ import { findQuestion, type FoundQuestion, handoverSlot, isHandoverSlot } from "
 import type { Run } from "../../../domain/run.ts";
 import type { Slot } from "../../../domain/slot.ts";
 import { headline } from "../../../domain/text/headline.ts";
-import { oneLine } from "../../../domain/text/excerpt.ts";
+import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { QUESTION_ANSWER } from "../names.ts";
 import { withId } from "./message-id.ts";
 import { buttonsOf } from "./pending-card.ts";
-import { escaped, line, type Message, moment, person, quote, rich, span, untrustedSpan } from "./rich.ts";
+import {
+  escaped,
+  line,
+  type Message,
+  moment,
+  person,
+  quote,
+  rich,
+  span,
+  untrustedQuote,
+  untrustedSpan,
+} from "./rich.ts";
 
 const ASKED_CHARS = 150;
-/** The limit for a question or an answer, so all of it is shown. */
-const SAID_CHARS = 3_000;
+/** The room for a question or an answer. Nearly every one fits, but one of 3,000 characters may be longer as Slack counts it. */
+const SAID_CHARS = 5_000;
 const IN_NOTIFICATION_CHARS = 150;
 
 export function followUpMessage(run: Run, slot: Slot): Message {
@@ -27,7 +38,7 @@ export function followUpMessage(run: Run, slot: Slot): Message {
 function question(run: Run, { approval, question: asked }: FoundQuestion, key: string | null): Message {
   const { by, text, answer } = asked;
   const isOpen = key === "open";
-  const head = line(
+  const asks = line(
     person(run.requester),
     span(", "),
     person(by),
@@ -42,14 +53,16 @@ function question(run: Run, { approval, question: asked }: FoundQuestion, key: s
       ? [isOpen ? HOW_TO_ANSWER : line(span(NO_LONGER_NEEDED))]
       : [
           line(person(answer.by), span(" answered, "), moment(answer.at), span(":")),
-          quote(untrustedSpan(answer.text, SAID_CHARS)),
+          untrustedQuote(answer.text, SAID_CHARS),
         ];
+  const isCut = [text, answer?.text ?? ""].some((each) => head(each, SAID_CHARS, "masked").hidden > 0);
+  const rest = isCut ? [line(span("The rest is in Details, on the card of this request."))] : [];
   const button = buttonsOf(approval)(QUESTION_ANSWER, "Answer", { style: "primary" });
   const name = answer !== undefined ? "answered" : isOpen ? "open" : "over";
   return withId(`thread:question:${name}`, {
     text: escaped(`A question about a request: ${oneLine(text, IN_NOTIFICATION_CHARS)}`),
     blocks: [
-      rich(head, quote(untrustedSpan(text, SAID_CHARS)), about, ...said),
+      rich(asks, untrustedQuote(text, SAID_CHARS), about, ...said, ...rest),
       ...(isOpen ? [{ type: "actions", elements: [button] } as Block] : []),
     ],
   });

@@ -96,6 +96,11 @@ export function quote(...elements: RichTextElement[]): RichTextQuote {
   return { type: "rich_text_quote", elements };
 }
 
+/** Someone else's words in a quote, to their end unless there are more than `max` characters. Secrets are masked. */
+export function untrustedQuote(text: string, max = Infinity): RichTextQuote {
+  return quote(...pieces(shortened(text, max, "masked"), PIECE_CHARS).map((piece) => span(piece)));
+}
+
 /** Untrusted text in full, in as many boxes as it needs, with invisible characters made visible. The caller masks secrets. */
 export function boxes(text: string): RichTextPreformatted[] {
   return drawnBoxes(visible(text));
@@ -173,5 +178,7 @@ export function duration(ms: number): string {
 export const MESSAGE_CHARS = 12_500;
 /** docs.slack.dev, plain_text_input: max_length is at most 3,000. */
 export const INPUT_CHARS = 3_000;
-/** Our own choice: Slack allows longer preformatted elements, but draws short ones faster. */
+/** docs.slack.dev, views: 250 kB. The margin is for the ids that Slack adds. */
+export const VIEW_BYTES = 240_000;
+/** Our own choice: Slack allows longer elements, but draws short ones faster. */
 const PIECE_CHARS = 2_900;

@@ -10,7 +10,10 @@ import { MessageTs } from "#src/domain/ids.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import type { Run } from "#src/domain/run.ts";
 import { cardSlot, requestSlot } from "#src/domain/slot.ts";
+import { channelText } from "#src/domain/text/text.ts";
 import { aRequest, NOON } from "../../../make/run.ts";
+import { LONG_TEXTS } from "./long-texts.ts";
+import { textOf } from "./oracle.ts";
 import { BEN, CLEO, CREATED, decided, decisionOf, FROZEN, PENDING } from "./page/example.ts";
 import { printedBlocks, printedMessage } from "./printed.ts";
 
@@ -82,6 +85,11 @@ describe("behind Details", () => {
         `@${BEN} approved this, ${DECIDED}, then took it back.`,
       ].join("\n"),
     );
+  });
+
+  test.each(LONG_TEXTS)("a reason of the greatest length is shown to its end: %s", (_what, reason) => {
+    expect(reason).toHaveLength(3_000);
+    expect(textOf(historyBlocks(CREATED, decided(CONFIRMED, "deny", reason)))).toContain(channelText(reason));
   });
 
   test("the service's answer stands before the sentence that refers to it", () => {

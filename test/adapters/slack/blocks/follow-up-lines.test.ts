@@ -2,6 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { followUpActions } from "#src/adapters/slack/blocks/follow-up-lines.ts";
+import { readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { followUpForm } from "#src/adapters/slack/blocks/follow-up-forms.ts";
 import { reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { deadlineOf } from "#src/domain/applied-rule.ts";
@@ -15,11 +17,14 @@ import { claim, handOver } from "#src/domain/handling.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { answer, ask, MAX_QUESTIONS, questionSlot, questionsOf } from "#src/domain/question.ts";
 import type { Result } from "#src/domain/result.ts";
+import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
+import { channelText } from "#src/domain/text/text.ts";
 import { deeds, lived, RULE, waiting } from "../../../make/handling.ts";
 import {
   aNonce,
   APPROVER,
   aRunKey,
+  aTicket,
   aWatchedRun,
   CHANNEL,
   NOON,
@@ -28,7 +33,8 @@ import {
   withApprovals,
 } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
-import { expectMessage, expectView } from "./oracle.ts";
+import { LONG_TEXTS } from "./long-texts.ts";
+import { expectMessage, expectView, textOf } from "./oracle.ts";
 import { printedBlocks, printedMessage, printedView } from "./printed.ts";
 
 test("a card and a question get another key whenever they are drawn differently", () => {
@@ -209,3 +215,46 @@ function expectSame(known: Map<string, string>, key: string | null, drawn: strin
   expect(drawn).toBe(before);
   known.set(key ?? "", drawn);
 }
+
+describe("a question and an answer of the greatest length", () => {
+  const id = aNonce();
+  const withQuestions = (text: string, times = 1): Approval => {
+    const said = { at: NOON, text };
+    const question = { ...said, by: APPROVER, answer: { ...said, by: REQUESTER } };
+    const ids = [id, ...Array.from({ length: times - 1 }, aNonce)];
+    return withFollowUp(waiting(), { questions: ids.map((each) => ({ ...question, id: each })) });
+  };
+
+  test.each(LONG_TEXTS)("are shown to their ends in Details and in the form: %s", (_what, text) => {
+    const approval = withQuestions(text);
+    const run = withApprovals(aWatchedRun(), approval);
+    const details = readModal(run, approval.request);
+    const ticket = { ...aTicket(run, approval), asks: "answer" as const, question: id };
+    const form = followUpForm({ run, ticket });
+    expectView(details);
+    expectView(form);
+    expect(textOf(details.blocks).split(channelText(text))).toHaveLength(3);
+    expect(textOf(form.blocks)).toContain(channelText(text));
+  });
+
+  test.each(LONG_TEXTS)("say in the thread where their ends are: %s", (_what, text) => {
+    const approval = withQuestions(text);
+    const message = messageIn(withApprovals(aWatchedRun(), approval), questionSlot(id));
+    expectMessage(message);
+    const whole = textOf(message.blocks).includes(channelText(text));
+    expect(/\(\d.* more characters\).*in Details/s.test(textOf(message.blocks))).toBe(!whole);
+  });
+
+  test("leave room in Details for the longest request, and say that the audit has the rest", () => {
+    const [, text = ""] = LONG_TEXTS.at(-1) ?? [];
+    const request = requestOf("漢".repeat(MODAL_HOLDS_CHARS), {});
+    const by = { team: TEAM, user: APPROVER };
+    const vote: Decision = { verdict: "approve", reason: text, by, at: NOON, digest: request.digest };
+    const votes = Array.from({ length: 20 }, () => vote);
+    const approval = { ...withQuestions(text, MAX_QUESTIONS), request, votes };
+    const run = withApprovals(aWatchedRun(), approval);
+    const view = readModal(run, request);
+    expectView(view);
+    expect(textOf(view.blocks)).toContain("The audit of the run has all of it.");
+  });
+});
