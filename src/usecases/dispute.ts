@@ -27,9 +27,12 @@ export type Disputed = {
   readonly notified: { readonly admins: number; readonly channel: boolean };
   /** When the decision was first disputed (ms since 1970). Null if this is no longer known. */
   readonly reportedAt: number | null;
+  /** The entry of the decision. */
+  readonly entry: KeptEntry;
   /** The receipt, which is drawn again without its button. */
   readonly receipt: Notification;
-  readonly facts: NotificationFacts;
+  /** What the receipt shows. Null if it could not be read. */
+  readonly facts: NotificationFacts | null;
   /** Whether the decision has left. */
   readonly reach: Reach;
   /** All receipts in the same message, if the receipt shares a message. Empty if it has its own message, or if they are not known. */
@@ -70,7 +73,7 @@ export function createDispute(deps: NotificationDeps & { readonly metrics: Count
     const again = marked === "known";
     const redrawn = await receiptOf(deps, notification, decided, again ? null : facts.at);
     const notified = { admins: audit.admins.length, channel: audit.channel !== null };
-    return ok({ again, notified, ...redrawn });
+    return ok({ again, notified, entry: decided, ...redrawn });
   };
 }
 
@@ -82,15 +85,17 @@ async function receiptOf(
   at: number | null,
 ): Promise<Pick<Disputed, "reportedAt" | "receipt" | "facts" | "reach" | "together">> {
   const { store, log } = deps;
-  const bare = { entry, about: null, action: null, channel: null, card: null } as const;
   try {
-    const facts = (await factsOf(deps, receipt)) ?? bare;
+    const facts = await factsOf(deps, receipt);
     const reportedAt = at ?? (await firstReports(store, entry.seq)).get(entry.seq) ?? null;
     const reach = await reachOf(store, entry);
     return { reportedAt, receipt, facts, reach, together: await sharedWith(deps, receipt) };
   } catch (error) {
-    log.warn({ entry: entry.seq, error }, "a disputed receipt is drawn without its request");
-    return { reportedAt: at, receipt, facts: bare, reach: "maybe", together: [] };
+    log.warn(
+      { entry: entry.seq, error },
+      "a disputed receipt keeps its button; pressing it again reports nothing new",
+    );
+    return { reportedAt: at, receipt, facts: null, reach: "maybe", together: [] };
   }
 }
 

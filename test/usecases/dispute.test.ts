@@ -14,7 +14,7 @@ import { cardSlot, OPENING } from "#src/domain/slot.ts";
 import type { Reach } from "#src/ports/notification.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";
-import { ADMIN, AUDIT_CHANNEL, type Bench, createBench } from "../make/bot.ts";
+import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 
@@ -145,11 +145,23 @@ describe("the receipt", () => {
     for (const each of [answer, again]) {
       if (!each.ok) throw new Error(each.error);
       const { reportedAt, facts } = each.value;
+      if (facts === null) throw new Error("no facts");
       expect(reportedAt).toBe(entry?.entry.at);
       const shown = printedMessage(notificationMessage(receipt, facts, { reportedAt }));
       expect(shown).toContain("You reported this");
       expect(shown).not.toContain("[This was not me]");
     }
+  });
+});
+
+describe("the receipt, if the store fails after the report", () => {
+  test("is not drawn, because what it says is not known", async () => {
+    const bench = await createBench();
+    const { receipt } = await receiptOf(bench);
+    bench.store.auditText = () => Promise.reject(failure("store_down"));
+    const answer = await bench.flow.dispute(BY, receipt.id);
+    expect(answer).toMatchObject({ ok: true, value: { again: false, facts: null } });
+    expect(await entriesOf(bench, "disputed")).toHaveLength(1);
   });
 });
 

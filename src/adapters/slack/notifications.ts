@@ -198,14 +198,17 @@ async function removeButton(
   }
 }
 
-/** Resolves to null if it is not known which receipts share the message, because their buttons must stay. */
+/** Resolves to null if it is not known what the receipt shows, or which receipts share its message, because their buttons must stay. */
 async function withoutButton(
   deps: ListenerDeps,
   { receipt, facts, reportedAt, together }: Disputed,
 ): Promise<Message | null> {
-  if (receipt.post.type !== "up") return null;
-  if (receipt.post.shows !== SEVERAL_RECEIPTS)
-    return notificationMessage(receipt, facts, { reportedAt, deployment: deps.deployment });
+  if (receipt.post.type !== "up" || facts === null) return null;
+  const { deployment } = deps;
+  if (receipt.post.shows !== SEVERAL_RECEIPTS) {
+    const link = await linkAt(deps, facts.channel, facts.card);
+    return notificationMessage(receipt, facts, { link, reportedAt, deployment });
+  }
   if (together.length === 0) return null;
   const linked = await Promise.all(
     together.map(async (shared) => ({
@@ -213,11 +216,10 @@ async function withoutButton(
       link: await linkAt(deps, shared.facts.channel, shared.facts.card),
     })),
   );
-  return severalReceipts(linked, deps.deployment);
+  return severalReceipts(linked, deployment);
 }
 
-function disputeWords({ notified, facts, reach }: Disputed): string {
-  const { entry } = facts.entry;
+function disputeWords({ notified, entry: { entry }, reach }: Disputed): string {
   const what = isUndo(entry) ? "took your approval back" : "decided this";
   const became = isUndo(entry) ? NOT_BACK : REACH_WORDS[reach];
   return `You reported that someone else ${what} in your name. The audit records it. ${alertWords(notified)} ${became} Sign out of all your Slack sessions and change your password.`;

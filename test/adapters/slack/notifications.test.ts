@@ -1,14 +1,18 @@
 import { expect, test } from "vitest";
 import type { Answer, Call } from "#src/adapters/slack/clients.ts";
+import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
+import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { SKEW_MS } from "#src/adapters/slack/own-messages.ts";
 import { METADATA_EVENT } from "#src/adapters/slack/names.ts";
-import { createNotificationSender } from "#src/adapters/slack/notifications.ts";
+import { createNotificationSender, onNotMe } from "#src/adapters/slack/notifications.ts";
 import { MessageTs, UserId } from "#src/domain/ids.ts";
+import { ok } from "#src/domain/result.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
 import { PortError } from "#src/ports.ts";
 import type { Notification } from "#src/ports/notification.ts";
 import { aNonce, CHANNEL, NOON } from "../../make/run.ts";
 import { messageExamples } from "./blocks/page/page.ts";
+import { REPORTED } from "./blocks/page/private.ts";
 import { printedBlocks } from "./blocks/printed.ts";
 
 const DAY = 24 * 60 * 60_000;
@@ -106,6 +110,39 @@ test("after a 429, the next reads and removals wait too", async () => {
     ["read", CHANNEL, 30_000],
     ["other", CHANNEL, 30_000],
   ]);
+});
+
+/** What takes the place of the receipt after "This was not me". */
+async function replacedBy(reported: object): Promise<unknown[]> {
+  const replaced: unknown[] = [];
+  const post = { type: "up", ts: MessageTs("1.1"), shows: "" };
+  const receipt = { ...REPORTED.receipt, post };
+  const notified = { admins: 1, channel: true };
+  const disputed = { ...REPORTED, again: false, notified, together: [], receipt, ...reported };
+  const deps = {
+    deployment: UNNAMED,
+    dispute: async () => ok(disputed),
+    quick: async () => ({ permalink: "https://acme.slack.com/archives/C0OPS/p1" }),
+    answerAt: async (_url: string, message: object) => void replaced.push(message),
+  } as unknown as ListenerDeps;
+  const payload = {
+    user: { id: "U0BEN" },
+    actions: [{ value: aNonce() }],
+    response_url: "",
+    trigger_id: "1",
+  };
+  await onNotMe(deps, payload as unknown as Parameters<typeof onNotMe>[1]);
+  return replaced;
+}
+
+test('a receipt that is reported with "This was not me" keeps its link to the card', async () => {
+  const [receipt] = await replacedBy({ facts: { ...REPORTED.facts, card: MessageTs("2.2") } });
+  expect(JSON.stringify(receipt)).toContain("You reported this");
+  expect(JSON.stringify(receipt)).toContain("https://acme.slack.com/archives/C0OPS/p1");
+});
+
+test("a receipt whose facts the store does not give stays as it is", async () => {
+  expect(await replacedBy({ facts: null })).toEqual([]);
 });
 
 test('the answer to "This was not me" says who is alerted, and claims no admin if none is named', async () => {

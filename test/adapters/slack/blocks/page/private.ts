@@ -147,6 +147,7 @@ const LOOK_BACK_FACTS = { about: null, action: null, channel: null, card: null }
 /** The result of a dispute that redraws the receipt. */
 export const REPORTED = {
   reportedAt: NOON,
+  entry: APPROVED,
   receipt: {
     id: aNonce(),
     kind: "receipt",
@@ -159,7 +160,11 @@ export const REPORTED = {
   reach: "maybe",
 } as const;
 
-export const UNDO_REPORTED = { ...REPORTED, facts: { ...REPORTED.facts, entry: UNDONE } } as const;
+export const UNDO_REPORTED = {
+  ...REPORTED,
+  entry: UNDONE,
+  facts: { ...REPORTED.facts, entry: UNDONE },
+} as const;
 
 export const NOTIFICATIONS: Record<
   Extract<MessageId, `${"receipt" | "notification"}:${string}`>,
