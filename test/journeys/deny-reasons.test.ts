@@ -94,7 +94,7 @@ describe.concurrent("a reason that the rule offers", () => {
   test("is added after typed text, and a second reason after the first", async (context) => {
     const world = await aWorld(context, withRules(context));
     const form = await openDenial(world);
-    await world.slack.acts.click(ben, { view: form.id }, "reason", "reason_text", "See ticket 12.");
+    world.slack.workspace.typeInto(form, { reason: { reason_text: "See ticket 12." } });
     await choose(world, ben, form, "Tests are missing");
     await untilFilled(world, form, "See ticket 12.\nTests are missing");
     await choose(world, ben, form, "Not during the freeze");
@@ -140,7 +140,7 @@ describe.concurrent("a reason that the rule offers", () => {
     const form = await openTwoDenials(world);
     const [first = "", second = ""] = verdictBlocks(form);
     await world.slack.acts.click(ben, { view: form.id }, first, "verdict_chosen", "deny");
-    await world.slack.acts.click(ben, { view: form.id }, "reason_deny", "reason_text", "See ticket 12.");
+    world.slack.workspace.typeInto(form, { reason_deny: { reason_text: "See ticket 12." } });
     await chooseForTwo(world, ben, form, "Not during the freeze");
     const field = await world.until(() => {
       const now = denialField(form);
