@@ -29,7 +29,7 @@ const choice = {
 };
 
 /** Opens a form with a deadline in five hours, a reason at its beginning, and a choice and a note at its end, in a tab. */
-async function openForm(): Promise<{ readonly page: Page; readonly view: OpenView }> {
+async function openForm(more: object = {}): Promise<{ readonly page: Page; readonly view: OpenView }> {
   const timestamp = Math.floor((on.stage.workspace.now() + 5 * HOUR_MS) / 1000);
   const date = { type: "date", timestamp, format: "{ago}", fallback: "later" };
   const deadline = { type: "rich_text", elements: [{ type: "rich_text_section", elements: [date] }] };
@@ -38,6 +38,7 @@ async function openForm(): Promise<{ readonly page: Page; readonly view: OpenVie
     title: plain("Deny request"),
     submit: plain("Deny"),
     blocks: [deadline, input("Reason"), { type: "section", text: LONG }, choice, input("Note")],
+    ...more,
   });
   const page = await on.look.tab(`/as/U0ANA/${OPS}`);
   await page.getByText("in 5 hours").waitFor();
@@ -99,6 +100,16 @@ test("a field whose error has other words gets the focus", async () => {
   await page.getByText("Say more.").waitFor();
   expect(await focused(page)).toBe("Reason");
   expect(await scrolled(page)).toBeLessThan(100);
+});
+
+test("the button stays disabled until the fields are filled in", async () => {
+  const { page } = await openForm({ submit_disabled: true });
+  const button = page.getByRole("dialog").getByRole("button", { name: "Deny" });
+  await redraw(page);
+  expect(await button.isDisabled()).toBe(true);
+  await field(page, "Reason").fill("Not today");
+  await field(page, "Note").fill("None");
+  expect(await button.isDisabled()).toBe(false);
 });
 
 test("the page's own error stays at its field until the field is filled in", async () => {

@@ -124,11 +124,11 @@ function show(dialog) {
   const isSame = dialog.open && !isAnother(now);
   shown = now;
   keepErrorVisible(dialog);
+  if (!isSame) unpark(dialog);
+  waitForFields(dialog);
   if (isSame) return keepPlace(dialog);
   forgetPlace();
-  unpark(dialog);
   if (!dialog.open) dialog.showModal();
-  waitForFields(dialog);
   const first =
     dialog.querySelector('[aria-invalid="true"], [autofocus]') ??
     dialog.querySelector("[data-blocks] :is(input, textarea, select)") ??
