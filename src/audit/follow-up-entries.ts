@@ -3,11 +3,10 @@
 
 import type { Approval } from "../domain/approval.ts";
 import { isReminder } from "../domain/call.ts";
-import { reachedStages, rightsOfStage } from "../domain/escalation.ts";
+import { reachedStages, rightsOfCalled } from "../domain/escalation.ts";
 import { type Call, type ReachedStage, withFollowUp } from "../domain/follow-up.ts";
 import { ruleRefOf } from "../domain/applied-rule.ts";
-import { calledBy, type Stage } from "../domain/policy/follow-up-rule.ts";
-import { idsOf, listsOf } from "../domain/policy/named-people.ts";
+import { idsOf, isNobody, listsOf } from "../domain/policy/named-people.ts";
 import type { KeptRule } from "../domain/policy/policy.ts";
 import type { Run } from "../domain/run.ts";
 import { type AuditEntry, auditEntry } from "./entry.ts";
@@ -27,21 +26,19 @@ function stagesReached(run: Run, previous: Approval | null, next: Approval, at: 
     previous === null || previous.request.digest !== next.request.digest ? [] : reachedStages(previous);
   return reachedStages(next)
     .slice(known.length)
-    .map(({ afterMs }) => {
-      const { rule } = next.appliedRule;
-      const stage = rule.followUp.escalate.find((candidate) => candidate.afterMs === afterMs);
-      const ids = stage === undefined ? [] : idsOf(calledBy(stage));
-      const outcome = outcomeOf(stage?.to ?? null, rule);
-      const facts = { what: "escalated", outcome, stageMs: afterMs, mentioned: ids } as const;
+    .map((reached) => {
+      const outcome = outcomeOf(reached, next.appliedRule.rule);
+      const mentioned = idsOf(reached.called);
+      const facts = { what: "escalated", outcome, stageMs: reached.afterMs, mentioned } as const;
       return auditEntry(run, { at, ...facts, ...aboutIt(next) });
     });
 }
 
-function outcomeOf(to: Stage["to"], rule: Pick<KeptRule, "parts" | "needs">): string {
-  if (to === null) return "called";
-  const { decide, denyOnly } = rightsOfStage(to, rule);
+function outcomeOf(reached: ReachedStage, rule: KeptRule): string {
+  const { decide, denyOnly } = rightsOfCalled(reached, rule);
+  if (isNobody(decide) && isNobody(denyOnly)) return "called";
   const only = idsOf(denyOnly);
-  const lists = listsOf(to).map((list) => `(${idsOf(list).join(", ")})`);
+  const lists = listsOf(isNobody(decide) ? denyOnly : decide).map((list) => `(${idsOf(list).join(", ")})`);
   const who = lists.length < 2 ? "" : `people who are in each of the lists ${lists.join(" and ")} `;
   if (only.length === 0) return `${who}may decide from here on`;
   return idsOf(decide).length === 0

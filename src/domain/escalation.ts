@@ -1,8 +1,8 @@
 // Escalation: the stages of its rule that a request has reached, and who may decide it because of them. The record says which stages were
-// reached (`ReachedStage`); the current policy always says what a stage means.
+// reached and whom they called (`ReachedStage`); the current policy always says whom a stage lets in.
 
 import { ageAt, type FollowUp, type ReachedStage } from "./follow-up.ts";
-import { type FollowUpRule, letInBy, type Stage } from "./policy/follow-up-rule.ts";
+import { calledBy, type FollowUpRule, letInBy } from "./policy/follow-up-rule.ts";
 import type { Rule } from "./policy/policy.ts";
 import {
   idsOf,
@@ -13,6 +13,8 @@ import {
   listsOf,
   NO_ONE,
   type NamedPeople,
+  together,
+  withoutNamed,
 } from "./policy/named-people.ts";
 
 type Followed = { readonly followUp?: FollowUp };
@@ -34,6 +36,24 @@ export function withStages(rule: Rule, upToMs: number): Rule {
   return isNobody(escalated) ? rule : { ...rule, escalated };
 }
 
+type StageRights = { readonly decide: ListedPeople; readonly denyOnly: ListedPeople };
+
+/** Returns what the people whom a stage called may do under the current rule. `others` may do nothing because of it. */
+export function rightsOfCalled(
+  { afterMs, called }: Pick<ReachedStage, "afterMs" | "called">,
+  rule: Pick<Rule, "followUp" | "parts" | "needs">,
+): StageRights & { readonly others: NamedPeople } {
+  const letIn = letInBy(rule.followUp, afterMs);
+  if (letIn.alsoIn === undefined) {
+    const others = withoutNamed(called, letIn);
+    return { ...rightsOfStage(withoutNamed(called, others), rule), others };
+  }
+  // Who is in each of several lists is known only to Slack.
+  const ids = idsOf(called);
+  const hasCalledSome = listsOf(letIn).some((list) => idsOf(list).some((id) => ids.includes(id)));
+  return { ...rightsOfStage(hasCalledSome ? letIn : NO_ONE, rule), others: called };
+}
+
 /**
  * Returns what the people of a stage may do. If each approval must come from a part of the rule, people whom no part names can only deny,
  * because their approval would fill no place. Groups and channels may share people with a part, but only Slack knows that. Of several
@@ -42,7 +62,7 @@ export function withStages(rule: Rule, upToMs: number): Rule {
 export function rightsOfStage(
   to: ListedPeople,
   { parts, needs }: Pick<Rule, "parts" | "needs">,
-): { readonly decide: ListedPeople; readonly denyOnly: ListedPeople } {
+): StageRights {
   const canApprove = (id: string): boolean => needs > parts.length || isOneOfParts(id, parts);
   const lists = listsOf(to);
   const divided = lists.find((list) => idsOf(list).some(canApprove)) ?? lists[0] ?? NO_ONE;
@@ -60,18 +80,27 @@ const filtered = (
   channels: channels.filter(isKept),
 });
 
-/** Returns the stage that the request reaches next, and at which age (ms). Returns null if there is none. */
+type NextStage = Pick<ReachedStage, "afterMs" | "called"> & { readonly atAge: number };
+
+/**
+ * Returns the stage that the request reaches next, and at which age (ms). Returns null if there is none. People whom the rule names for what
+ * was reached under another rule come first, and do not delay the stage after them.
+ */
 export function nextStage(
   approval: Followed,
   { escalate }: Pick<FollowUpRule, "escalate">,
-): { readonly stage: Stage; readonly atAge: number } | null {
-  const last = reachedStages(approval).at(-1);
+): NextStage | null {
+  const reached = reachedStages(approval);
+  const last = reached.at(-1);
   const upTo = escalatedMs(approval);
+  const due = together(escalate.filter(({ afterMs }) => afterMs <= upTo).map(calledBy));
+  const uncalled = withoutNamed(due, together(reached.map(({ called }) => called)));
+  if (last !== undefined && !isNobody(uncalled)) return { afterMs: upTo, called: uncalled, atAge: last.age };
   const stage = escalate.find(({ afterMs }) => afterMs > upTo);
   if (stage === undefined) return null;
   // If a stage was reached late, for example after a policy change, the next one is delayed too, so that the interval stays the same.
   const atAge = last === undefined ? stage.afterMs : last.age + stage.afterMs - last.afterMs;
-  return { stage, atAge: Math.max(stage.afterMs, atAge) };
+  return { afterMs: stage.afterMs, called: calledBy(stage), atAge: Math.max(stage.afterMs, atAge) };
 }
 
 /** Returns the stage that the request has just reached, at most one at a time. Returns null if none is due. */
@@ -79,9 +108,10 @@ export function reachStage<Of extends Followed & { readonly waitsSince: number }
   approval: Of,
   rule: Pick<FollowUpRule, "escalate">,
   { now, monotonic }: { readonly now: number; readonly monotonic: number },
-): { readonly stage: Stage; readonly reached: ReachedStage } | null {
+): ReachedStage | null {
   const next = nextStage(approval, rule);
   const age = ageAt(approval, monotonic);
   if (next === null || age < next.atAge) return null;
-  return { stage: next.stage, reached: { afterMs: next.stage.afterMs, at: now, age } };
+  const { afterMs, called, atAge } = next;
+  return { afterMs, at: now, age: afterMs === escalatedMs(approval) ? atAge : age, called };
 }

@@ -8,9 +8,16 @@ import type { Times } from "./context.ts";
 import type { Approval } from "./approval.ts";
 import { withCall } from "./call.ts";
 import { EARLY_MS, GATHER_MS } from "./gathered-call.ts";
-import { nextStage, reachStage } from "./escalation.ts";
-import { ageAt, extendedMs, momentOfAge, withFollowUp } from "./follow-up.ts";
-import { calledBy, type FollowUpRule, type Reminders, type Stage } from "./policy/follow-up-rule.ts";
+import { nextStage, reachedStages, reachStage } from "./escalation.ts";
+import {
+  ageAt,
+  extendedMs,
+  type FollowUp,
+  momentOfAge,
+  type ReachedStage,
+  withFollowUp,
+} from "./follow-up.ts";
+import type { FollowUpRule, Reminders } from "./policy/follow-up-rule.ts";
 import { isWithin, nextOpening } from "./policy/hours.ts";
 import type { KeptRule } from "./policy/policy.ts";
 import { isWatched, mapApprovals, type Run } from "./run.ts";
@@ -42,18 +49,22 @@ function expiryAge(approval: Approval): number {
 
 function recordStage(run: Run, approval: Approval, ctx: Times): Approval {
   const { followUp: rule } = approval.appliedRule.rule;
-  const due = reachStage(approval, rule, ctx);
-  if (due === null) return approval;
-  const stages = [...(approval.followUp?.stages ?? []), due.reached];
-  return callStage(run, withFollowUp(approval, { stages }), { stage: due.stage, rule, ctx });
+  const reached = reachStage(approval, rule, ctx);
+  if (reached === null) return approval;
+  const stages = [...reachedStages(approval), reached];
+  return callStage(run, withFollowUp(approval, { stages }), { reached, rule, ctx });
 }
 
 function callStage(
   { requester }: Run,
   approval: Approval,
-  { stage, rule, ctx }: { readonly stage: Stage; readonly rule: FollowUpRule; readonly ctx: Times },
+  {
+    reached,
+    rule,
+    ctx,
+  }: { readonly reached: ReachedStage; readonly rule: FollowUpRule; readonly ctx: Times },
 ): Approval {
-  const { users: named, groups, channels } = calledBy(stage);
+  const { users: named, groups, channels } = reached.called;
   const users = named.filter((user) => user !== requester);
   const notBefore = (openingAt(rule, ctx) ?? ctx.monotonic) + GATHER_MS;
   const call = {
@@ -61,7 +72,7 @@ function callStage(
     at: ctx.now,
     notBefore,
     who: { users, groups, more: 0 },
-    stageMs: stage.afterMs,
+    stageMs: reached.afterMs,
   } as const;
   const inThread = users.length + groups.length === 0 ? approval : withCall(approval, call);
   return channels.reduce((next, channel) => withCall(next, { ...call, channel }), inThread);
@@ -91,6 +102,17 @@ function remindersBy(rule: Reminders | null, age: number): number {
   return n;
 }
 
+/** Returns how many reminders were sent under the rule of the request. */
+export function timesReminded({ followUp, appliedRule }: Approval): number {
+  return followUp?.reminders?.find(({ rule }) => rule === appliedRule.rule.name)?.times ?? 0;
+}
+
+function withTimesReminded({ followUp, appliedRule }: Approval, times: number): Pick<FollowUp, "reminders"> {
+  const { name } = appliedRule.rule;
+  const others = followUp?.reminders?.filter(({ rule }) => rule !== name) ?? [];
+  return { reminders: [...others, { rule: name, times }] };
+}
+
 /** How long before the expiry the last reminder is sent at most (ms), if the rule does not say. Our choice. */
 const LONGEST_WARNING_MS = 15 * 60_000;
 
@@ -107,7 +129,7 @@ function reminderDue(approval: Approval, age: number): "waits" | "last" | null {
   const warning = warningAge(approval);
   if (followUp.warned) return null;
   if (warning !== null && age >= warning) return "last";
-  return remindersBy(appliedRule.rule.followUp.remind, age) > (followUp.reminded ?? 0) ? "waits" : null;
+  return remindersBy(appliedRule.rule.followUp.remind, age) > timesReminded(approval) ? "waits" : null;
 }
 
 /** Returns when a reminder may join another one of its channel (monotonic). Null if none is coming, or the request's clock stands still. */
@@ -154,7 +176,7 @@ function recordReminder(run: Run, approval: Approval, ctx: Times, earlyMs = 0): 
   }
   // No reminder follows the last one, not even right after an extension.
   const counted = withFollowUp(without(without(approval, "lapsed"), "quietUntil"), {
-    reminded: remindersBy(rule.remind, says === "last" ? expiryAge(approval) : age),
+    ...withTimesReminded(approval, remindersBy(rule.remind, says === "last" ? expiryAge(approval) : age)),
     ...(says === "last" ? { warned: true } : {}),
   });
   return withCall(counted, call);
@@ -208,7 +230,7 @@ export function nextFollowUpAt(run: Run, approval: Approval): number | null {
 function reminderAt({ frozen }: Run, approval: Approval): number | null {
   const { followUp = {}, appliedRule } = approval;
   const { remind } = appliedRule.rule.followUp;
-  const next = (followUp.reminded ?? 0) + 1;
+  const next = timesReminded(approval) + 1;
   if (remind === null || next > remind.atMost || followUp.warned || frozen !== undefined) return null;
   return afterQuiet(approval, reminderAge(remind, next));
 }

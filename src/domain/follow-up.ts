@@ -2,15 +2,19 @@
 // service or Countersign was unreachable, or the requester had not answered a question yet.
 
 import type { ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "./ids.ts";
+import type { NamedPeople } from "./policy/named-people.ts";
 import type { Marks } from "./text/marks.ts";
 
 /** The follow-up of one request. A changed request starts only with `answered`. */
 export type FollowUp = {
-  /** The number of reminders sent. */
-  readonly reminded?: number;
+  /** The number of reminders sent under each rule, by its name. A rule that takes over has its own people to remind. */
+  readonly reminders?: readonly { readonly rule: string; readonly times: number }[];
   /** The last reminder before the expiry was sent. */
   readonly warned?: true;
-  /** The stages of the escalation, in the order in which they were reached. */
+  /**
+   * The stages of the escalation, in the order in which they were reached. If another rule, or a changed one, names further people for what
+   * was already reached, they are called by a stage of their own, with the `afterMs` and the `age` of the last one.
+   */
   readonly stages?: readonly ReachedStage[];
   /** A reminder is due but waits until this time (monotonic): it is outside the rule's hours, or a person is looking at the request. */
   readonly quietUntil?: number;
@@ -25,13 +29,15 @@ export type FollowUp = {
   readonly answered?: readonly AnsweredQuestion[];
 };
 
-/** A stage of the rule that the request has reached. `afterMs` identifies the stage. */
+/** A stage that the request has reached. The stages of its rule up to `afterMs` count. */
 export type ReachedStage = {
   readonly afterMs: number;
-  /** When it was reached (wall time). */
+  /** When its people were called (wall time). */
   readonly at: number;
-  /** The age of the request at that moment (ms), by its own clock. */
+  /** The age at which the request reached it (ms), by its own clock. */
   readonly age: number;
+  /** Everyone whom it called, as the rule named them then. */
+  readonly called: NamedPeople;
   /** The number of its audit entry, once it is stored. */
   readonly entry?: number;
 };

@@ -14,7 +14,7 @@ import { isStormSlot, stormRenderKey } from "./storm.ts";
 import { stoppedRenderKey } from "./stop-report.ts";
 import { callIn, callRenderKey } from "./call.ts";
 import { gatheredRenderKey, isGatheredSlot } from "./gathered-call.ts";
-import { escalatedMs } from "./escalation.ts";
+import { escalatedMs, reachedStages } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
 import { hasGivenUpId, isMissing, deniesAll, isStopped, isWatched, type Run, unreadableNow } from "./run.ts";
 import {
@@ -198,11 +198,11 @@ function waitingRenderKey(approval: Approval): string {
   const { rule } = approval.appliedRule;
   const ends = rule.expiry === null ? "" : ` ends ${deadlineOf(approval)} ${outcomeAtDeadline(approval)}`;
   const pauses = hasClock(rule) ? (approval.followUp?.pauses ?? []) : [];
-  const upTo = escalatedMs(approval);
+  const { length: stages } = reachedStages(approval);
   const paused = pauses.map(
     ({ why, from, until }) => `${why} ${(until ?? from) - from}${until === null ? "+" : ""}`,
   );
-  return `${ends}${upTo === 0 ? "" : ` stage ${upTo}`}${paused.length === 0 ? "" : ` paused ${paused.join(", ")}`}`;
+  return `${ends}${stages === 0 ? "" : ` stages ${stages} up to ${escalatedMs(approval)}`}${paused.length === 0 ? "" : ` paused ${paused.join(", ")}`}`;
 }
 
 function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): string {

@@ -3,6 +3,7 @@
 import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
 import { isUndelivered } from "../domain/decision-delivery.ts";
+import { timesReminded } from "../domain/follow-up-due.ts";
 import type { ApprovalId, RunKey } from "../domain/ids.ts";
 import { isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
 import { isShown } from "../domain/listing.ts";
@@ -125,9 +126,9 @@ function sinceOf({ at }: Decision, before: Tracked | null, clock: Clock): number
 
 const keyOf = ({ id }: Approval, { at, entry }: Decision): string => `${id} ${entry ?? at}`;
 
-function hasLastReminder({ followUp = {}, appliedRule }: Approval): boolean {
-  const { remind } = appliedRule.rule.followUp;
-  return followUp.warned === true || (remind !== null && (followUp.reminded ?? 0) >= remind.atMost);
+function hasLastReminder(approval: Approval): boolean {
+  const { remind } = approval.appliedRule.rule.followUp;
+  return approval.followUp?.warned === true || (remind !== null && timesReminded(approval) >= remind.atMost);
 }
 
 /** Returns null if the run is over or not followed. */

@@ -56,15 +56,20 @@ const ctxAt = (at: number) => ({
 });
 
 /** Wakes the run whenever it asks to be woken, until `until`. Returns the due messages, each with its minute. */
-function live(run: Run, id: Approval["id"], until: number): { run: Run; due: readonly string[] } {
+function live(
+  run: Run,
+  id: Approval["id"],
+  until: number,
+  from = NOON,
+): { run: Run; due: readonly string[] } {
   const due: string[] = [];
-  let now = NOON;
-  let next = applyFollowUp(run, ctxAt(now));
+  let now = from;
+  let next = run;
   for (let step = 0; step < 200; step += 1) {
     const at = nextFollowUpAt(next, next.approvals[0] as Approval);
     if (at === null || at > until) return { run: next, due };
-    expect(at).toBeGreaterThanOrEqual(now);
-    now = at;
+    expect(at).toBeGreaterThanOrEqual(step === 0 ? NOON : now);
+    now = Math.max(at, from);
     const before = next.approvals[0]?.calls ?? [];
     const after = applyFollowUp(next, ctxAt(now));
     for (const call of (findApproval(after, id)?.calls ?? []).slice(before.length))
@@ -155,7 +160,7 @@ describe("reminders", () => {
       const announced = remindEarly(run, ctxAt(from));
       expect(findApproval(announced, id)).toMatchObject({
         calls: [{ says: "waits" }],
-        followUp: { reminded: 1 },
+        followUp: { reminders: [{ times: 1 }] },
       });
       expect(live(announced, id, from + after * MIN).due).toEqual([]);
     }
@@ -292,5 +297,71 @@ describe("an escalation", () => {
     });
     // Under another policy, that policy alone says whom a stage lets in.
     expect(withEscalation(BUILT_IN_RULE, after).escalated).toBeUndefined();
+  });
+});
+
+describe("when another rule takes over", () => {
+  const LEAD_GROUP = GroupId("S0LEADS");
+  const BOSS = GroupId("S0BOSS");
+  const stage = (afterMs: number, ...groups: readonly GroupId[]) => ({
+    afterMs,
+    to: people(groups),
+    call: null,
+  });
+
+  /** Lives under each rule in turn. Returns what was due under each, and whom each stage called. */
+  function underEach(...turns: readonly (Ruled & { readonly name: string; readonly until: number })[]) {
+    let { run, id } = waiting({});
+    let from = NOON;
+    const due = turns.map(({ name, until, ...ruled }) => {
+      const { appliedRule } = waiting(ruled).run.approvals[0] as Approval;
+      const rule = { ...appliedRule.rule, name };
+      const [approval] = run.approvals as readonly [Approval];
+      const turned = { ...run, approvals: [{ ...approval, appliedRule: { version: name, rule } }] };
+      const lived = live(turned, id, until, from);
+      run = lived.run;
+      from = until;
+      return lived.due;
+    });
+    const stages = (findApproval(run, id)?.calls ?? []).filter(({ says }) => says === "stage");
+    return { due, called: stages.map(({ who }) => who?.groups) };
+  }
+
+  it("its people of stages already reached are called once, and nobody is called twice", () => {
+    const day = { name: "day", followUp: { escalate: [stage(15 * MIN, LEAD_GROUP)] } };
+    const night = { name: "night", followUp: { escalate: [stage(15 * MIN, LEAD_GROUP, ON_CALL)] } };
+    const { called } = underEach(
+      { ...day, until: NOON + 30 * MIN },
+      { ...night, until: NOON + 40 * MIN },
+      { ...day, until: NOON + 50 * MIN },
+      { ...night, until: NOON + 60 * MIN },
+    );
+    expect(called).toEqual([[LEAD_GROUP], [ON_CALL]]);
+  });
+
+  it("its next stage still begins on time", () => {
+    const day = { followUp: { escalate: [stage(15 * MIN, LEAD_GROUP)] } };
+    const night = { followUp: { escalate: [stage(15 * MIN, ON_CALL), stage(H, BOSS)] } };
+    const { due, called } = underEach(
+      { name: "day", ...day, until: NOON + 50 * MIN },
+      { name: "night", ...night, until: NOON + 9 * H },
+    );
+    expect(due).toEqual([["stage 15"], ["stage 50", "stage 60"]]);
+    expect(called).toEqual([[LEAD_GROUP], [ON_CALL], [BOSS]]);
+  });
+
+  it("its people get the reminders of their own rule, and the missed ones as one", () => {
+    const often = { remind: { afterMs: 15 * MIN, doubles: false, atMost: 4 } };
+    const hourly = { remind: { afterMs: H, doubles: false, atMost: 4 } };
+    const { due } = underEach(
+      { name: "day", followUp: often, until: NOON + 90 * MIN },
+      { name: "night", followUp: hourly, until: NOON + 190 * MIN },
+      { name: "day", followUp: often, until: NOON + 9 * H },
+    );
+    expect(due).toEqual([
+      ["waits 15", "waits 30", "waits 45", "waits 60"],
+      ["waits 90", "waits 120", "waits 180"],
+      [],
+    ]);
   });
 });

@@ -13,7 +13,7 @@ import {
   NO_FOLLOW_UP,
   type Stage,
 } from "#src/domain/policy/follow-up-rule.ts";
-import { isNobody, type NamedPeople, type Principals } from "#src/domain/policy/named-people.ts";
+import { isNobody, NO_ONE, type NamedPeople, type Principals } from "#src/domain/policy/named-people.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import { setsOfRule } from "#src/domain/rule-facts.ts";
 import { aRule, these } from "../make/policy.ts";
@@ -131,7 +131,7 @@ describe("a stage of one rule names a person by id, and the stage of the other b
     aRule({ name: "a", approvers: these([BEN]), followUp: escalating(stage(1, these([], [ONE]))) }),
     aRule({ name: "b", approvers: these([BEN]), needs: 2, followUp: escalating(stage(1, these([ANA]))) }),
   ]);
-  const reached = { followUp: { stages: [{ afterMs: HOUR, at: 0, age: HOUR }] } };
+  const reached = { followUp: { stages: [{ afterMs: HOUR, at: 0, age: HOUR, called: NO_ONE }] } };
 
   test("the person may decide after the stage, and people whom only one of them names may not", () => {
     const refusalOf = (by: Person) =>

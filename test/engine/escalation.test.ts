@@ -243,6 +243,36 @@ describe("a stage", () => {
     expect(posted(bench)).toEqual([CHANNEL, LEADS]);
   });
 
+  test("calls the people whom another rule names for it, once, and the card says when each was called", async () => {
+    const { bench, id, click } = await waiting({ escalate: STAGE });
+    await bench.clock.pass(31 * MIN);
+    const night = GroupId("S0NIGHT");
+    const to = { users: [], groups: [night], channels: [] };
+    const followUp = { ...NO_FOLLOW_UP, escalate: [{ afterMs: 30 * MIN, to, call: null }] };
+    bench.policy = { ...aPolicy({ name: "night", approvers: these([APPROVER]), followUp }), version: "ba98" };
+    await bench.flow.policyChanged();
+    await bench.clock.pass(10 * MIN);
+    await bench.restart();
+    await bench.clock.pass(10 * MIN);
+    expect(await entries(bench, "escalated")).toMatchObject([
+      { stageMs: 30 * MIN, mentioned: [ON_CALL] },
+      { stageMs: 30 * MIN, mentioned: [night], outcome: "may decide from here on" },
+    ]);
+    expect(posted(bench)).toEqual([CHANNEL, CHANNEL]);
+    const run = await bench.run(id);
+    const [approval] = run.approvals;
+    if (approval === undefined) throw new Error("no request");
+    const card = JSON.stringify(approvalCard(run, approval));
+    expect(card).toMatch(/Called .*S0ONCALL.*Escalated to .*S0NIGHT.*who can decide too/s);
+    bench.people.sets = new Set([night]);
+    const by = { team: TEAM, user: UserId("U0CAT") };
+    const opened = await bench.flow.openForm.open({ ...click, ...by }, "approve");
+    if (!opened.ok) throw new Error(opened.error.refusal.type);
+    await bench.flow.submitDecision(by, opened.value.ticket.nonce, "go");
+    await bench.clock.pass(10_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+  });
+
   test("without an entry lets no approval leave", async () => {
     const { bench, id, click } = await waiting({ escalate: STAGE });
     await forge(bench, id);
@@ -274,7 +304,7 @@ async function forge(bench: Bench, id: RunId): Promise<void> {
 function reached(run: Run): Run {
   const [approval] = run.approvals;
   if (approval === undefined) throw new Error("no approval");
-  const stage = { afterMs: 30 * MIN, at: run.askedAt, age: 30 * MIN, entry: 1 };
+  const stage = { afterMs: 30 * MIN, at: run.askedAt, age: 30 * MIN, called: these([], [ON_CALL]), entry: 1 };
   return replaceApproval(run, withFollowUp(approval, { stages: [stage] }));
 }
 

@@ -265,7 +265,7 @@ describe("waiting requests of a channel", () => {
     await bench.clock.pass(12 * MIN);
     expect(singles(bench)).toEqual([]);
     expect(several(bench)).toHaveLength(1);
-    expect((await bench.run(id)).approvals[0]?.followUp?.reminded).toBe(1);
+    expect((await bench.run(id)).approvals[0]?.followUp?.reminders).toMatchObject([{ times: 1 }]);
     await bench.clock.pass(15 * MIN);
     expect(several(bench)).toHaveLength(2);
     expect(singles(bench)).toEqual([]);

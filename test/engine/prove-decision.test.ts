@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { ApprovalId } from "#src/domain/ids.ts";
+import { NO_ONE } from "#src/domain/policy/named-people.ts";
 import { runId } from "#src/domain/run.ts";
 import { findDisproof } from "#src/engine/prove-decision.ts";
 import { decidedRun } from "../make/history.ts";
@@ -16,7 +17,7 @@ test.each<[string, number]>([
   const [approval] = run.approvals;
   if (approval?.state.type !== "decided") throw new Error("not decided");
   const decision = { ...approval.state.decision, entry };
-  const stages = [{ afterMs: 1, at: 1, age: 1, entry: 9 }];
+  const stages = [{ afterMs: 1, at: 1, age: 1, called: NO_ONE, entry: 9 }];
   const forged = { ...approval, id: ID, state: { ...approval.state, decision }, followUp: { stages } };
   const decided = { what: "decided", run: run.key, runId: runId(run), approval: ID, ...decision };
   const audit = {

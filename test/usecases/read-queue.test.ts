@@ -17,7 +17,7 @@ const stage = { afterMs: 60_000, to: { users: [CAT], groups: [], channels: [] },
 const policy = aPolicy({ approvers: these([APPROVER]), followUp: { ...NO_FOLLOW_UP, escalate: [stage] } });
 const waiting = (): Run => withApprovals(aWatchedRun(aRunId()), anApproval());
 const escalated = (): Run => {
-  const reached = [{ afterMs: stage.afterMs, at: 0, age: stage.afterMs }];
+  const reached = [{ afterMs: stage.afterMs, at: 0, age: stage.afterMs, called: stage.to }];
   return withApprovals(aWatchedRun(aRunId()), withFollowUp(anApproval(), { stages: reached }));
 };
 

@@ -17,7 +17,7 @@ import type {
 } from "../../domain/follow-up.ts";
 import { type ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "../../domain/ids.ts";
 import { type Hours, type Weekday } from "../../domain/policy/hours.ts";
-import type { ListedPeople, NamedPeople } from "../../domain/policy/named-people.ts";
+import { type ListedPeople, NO_ONE, type NamedPeople } from "../../domain/policy/named-people.ts";
 import type { FollowUpRule, Reminders, Stage } from "../../domain/policy/follow-up-rule.ts";
 import type { Marks, Risk, RiskLevel } from "../../domain/text/marks.ts";
 import {
@@ -77,10 +77,20 @@ const question = record<Question>({
 });
 
 export const followUp = record<FollowUp>({
-  reminded: optional(number),
+  reminders: optional(
+    list(record<NonNullable<FollowUp["reminders"]>[number]>({ rule: text, times: number })),
+  ),
   warned: optional(yes),
   stages: optional(
-    list(record<ReachedStage>({ afterMs: number, at: number, age: number, entry: optional(number) })),
+    list(
+      record<ReachedStage>({
+        afterMs: number,
+        at: number,
+        age: number,
+        called: orElse(people, NO_ONE),
+        entry: optional(number),
+      }),
+    ),
   ),
   quietUntil: optional(number),
   claim: optional(claim),

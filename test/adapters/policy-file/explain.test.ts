@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { withFollowUp } from "#src/domain/follow-up.ts";
 import { RunId } from "#src/domain/ids.ts";
 import { observe } from "#src/domain/observe.ts";
+import { NO_ONE } from "#src/domain/policy/named-people.ts";
 import { runId } from "#src/domain/run.ts";
 import { explain } from "#src/cli/policy/explain.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -217,7 +218,7 @@ test("ids of the service are shown on one line, without control characters", asy
 test("the people of a stage that a stored request has reached are named", async () => {
   const { url, store } = await storeInFile();
   const listed = listedRun("apr_1");
-  const stages = [{ afterMs: 900_000, at: NOON, age: 900_000 }];
+  const stages = [{ afterMs: 900_000, at: NOON, age: 900_000, called: NO_ONE }];
   const approvals = listed.approvals.map((approval) => withFollowUp(approval, { stages }));
   await store.insert({ ...listed, approvals }, {});
   const { path } = policyFile(`rules:

@@ -4,6 +4,7 @@ import { EVERYTHING, SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import type { FollowUp } from "#src/domain/follow-up.ts";
 import { ChannelId, Nonce, UserId } from "#src/domain/ids.ts";
+import { NO_ONE } from "#src/domain/policy/named-people.ts";
 import type { Json } from "#src/domain/json.ts";
 import type { Run } from "#src/domain/run.ts";
 import { createHandClock } from "../../make/clock.ts";
@@ -95,7 +96,7 @@ test("the tab that was used last is drawn first", async () => {
 test("a request of another channel is news once an escalation may have brought the reader in", async () => {
   const { clock, draws, homes, open } = someHomes();
   open(BEN, [ChannelId("C0OTHER")]);
-  homes.changed(followed({ stages: [{ afterMs: 1, at: 1, age: 1 }] }));
+  homes.changed(followed({ stages: [{ afterMs: 1, at: 1, age: 1, called: NO_ONE }] }));
   await clock.pass(10_000);
   expect(draws).toHaveLength(1);
 });
@@ -171,7 +172,11 @@ test.each<[string, Run, Run]>([
   ["another person's claim", followed({ claim }), followed({ claim: { ...claim, by: UserId("U0CLEO") } })],
   ["a question", shown(), followed({ questions: [question] })],
   ["its answer", followed({ questions: [question] }), followed({ questions: [answered] })],
-  ["a stage, which brings in people", shown(), followed({ stages: [{ afterMs: 1, at: 1, age: 1 }] })],
+  [
+    "a stage, which brings in people",
+    shown(),
+    followed({ stages: [{ afterMs: 1, at: 1, age: 1, called: NO_ONE }] }),
+  ],
   [
     "another rule",
     shown(),

@@ -4,14 +4,13 @@
 import type { RichTextElement, RichTextSection } from "@slack/types";
 import { deadlineOf, missingParts, outcomeAtDeadline } from "../../../domain/applied-rule.ts";
 import type { Approval } from "../../../domain/approval.ts";
-import { reachedStages, rightsOfStage } from "../../../domain/escalation.ts";
+import { reachedStages, rightsOfCalled } from "../../../domain/escalation.ts";
 import type { Pause } from "../../../domain/follow-up.ts";
 import { hasClock } from "../../../domain/follow-up-due.ts";
 import {
   isNobody,
   type ListedPeople,
   listsOf,
-  NO_ONE,
   type NamedPeople,
   type Part,
   partName,
@@ -40,16 +39,12 @@ export function deadlineLine(approval: Approval): readonly RichTextSection[] {
 }
 
 function stageLines(approval: Approval): readonly RichTextSection[] {
-  const { rule } = approval.appliedRule;
-  const { escalate } = rule.followUp;
-  return reachedStages(approval).flatMap(({ afterMs, at }) => {
-    const stage = escalate.find((candidate) => candidate.afterMs === afterMs);
-    if (stage === undefined) return [];
-    const { decide, denyOnly } = rightsOfStage(stage.to ?? NO_ONE, rule);
+  return reachedStages(approval).flatMap((reached) => {
+    const { decide, denyOnly, others } = rightsOfCalled(reached, approval.appliedRule.rule);
     return [
-      ...stageLine("⏫ Escalated to ", decide, ", who can decide too, ", at),
-      ...stageLine("⏫ Escalated to ", denyOnly, ", who can deny it, ", at),
-      ...stageLine("📣 Called ", stage.call ?? NO_ONE, " ", at),
+      ...stageLine("⏫ Escalated to ", decide, ", who can decide too, ", reached.at),
+      ...stageLine("⏫ Escalated to ", denyOnly, ", who can deny it, ", reached.at),
+      ...stageLine("📣 Called ", others, " ", reached.at),
     ];
   });
 }

@@ -7,7 +7,7 @@ import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
-import type { ListedPeople } from "#src/domain/policy/named-people.ts";
+import { type ListedPeople, listsOf, NO_ONE, together } from "#src/domain/policy/named-people.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import { NO_PRECEDENTS, type Precedents } from "#src/domain/precedent.ts";
 import type { Upload } from "#src/domain/posted-message.ts";
@@ -259,7 +259,13 @@ const escalated = (approval: Approval, to: ListedPeople = NAMED): Approval => {
   ];
   const { appliedRule } = approval;
   const rule = { ...appliedRule.rule, followUp: { ...NO_FOLLOW_UP, escalate } };
-  const stages = escalate.map(({ afterMs }) => ({ afterMs, at: NOON + afterMs, age: afterMs }));
+  const called = [together(listsOf(to)), call];
+  const stages = escalate.map(({ afterMs }, nth) => ({
+    afterMs,
+    at: NOON + afterMs,
+    age: afterMs,
+    called: called[nth] ?? NO_ONE,
+  }));
   return { ...approval, appliedRule: { ...appliedRule, rule }, followUp: { stages } };
 };
 
