@@ -175,8 +175,11 @@ export function countAt(approval: Approval): number | null {
     : approverCount.at + AGAIN_AFTER_MS;
 }
 
-const isTooFew = ({ appliedRule }: Approval, { able }: ApproverCount): boolean =>
-  able !== null && able < appliedRule.rule.needs;
+/** The count says nothing about what a rule needs that has changed since. */
+const isTooFew = (
+  { appliedRule }: Approval,
+  { able, needs = appliedRule.rule.needs }: ApproverCount,
+): boolean => able !== null && able < needs;
 
 export type TooFewApprovers = { readonly able: number; readonly needs: number; readonly grows: boolean };
 
@@ -200,7 +203,8 @@ export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, c
   if (outcome.type !== "counted" || approval === null || outcome.of !== countKeyOf(run, approval)) return run;
   const { able, grows } = outcome;
   const of = lookUpKeyOf(approval);
-  const counted: Approval = { ...approval, approverCount: { of, at: ctx.monotonic, able, grows } };
+  const { needs } = approval.appliedRule.rule;
+  const counted: Approval = { ...approval, approverCount: { of, at: ctx.monotonic, able, needs, grows } };
   const next = replaceApproval(run, counted);
   const few = tooFewApprovers(counted);
   const wasTooFew = approval.approverCount !== null && isTooFew(approval, approval.approverCount);

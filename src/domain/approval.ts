@@ -252,6 +252,8 @@ export type ApproverCount = {
   readonly at: number;
   /** How many people can approve, counted only up to the number that the rule needs. Null if Slack did not say. */
   readonly able: number | null;
+  /** The number that the rule needed then. */
+  readonly needs?: number;
   /** Whether any full member becomes an approver by being in the channel, so that inviting people helps. */
   readonly grows: boolean;
 };

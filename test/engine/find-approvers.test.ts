@@ -1,7 +1,7 @@
 // Who can approve a request: how many they are, and whom a reminder mentions.
 
 import { describe, expect, test } from "vitest";
-import { GroupId, UserId } from "#src/domain/ids.ts";
+import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import type { When } from "#src/domain/policy/policy.ts";
 import { createBench } from "../make/bot.ts";
@@ -18,6 +18,32 @@ test("in a private channel, inviting people helps if the rule lets anyone approv
   expect(bench.chat.told).toMatchObject([
     { to: REQUESTER, says: { type: "nobody-can-approve", grows: true } },
   ]);
+});
+
+test("the requester and the fallback channel are told once if a changed rule needs more people than there are", async () => {
+  const bench = await createBench();
+  const [ana, ben] = [UserId("U0ANA"), UserId("U0BEN")];
+  const needing = (needs: number, version: string) => ({
+    ...aPolicy({ approvers: these([ana, ben]), needs }),
+    fallback: ChannelId("C0FALLBACK"),
+    version,
+  });
+  bench.policy = needing(2, "one");
+  await bench.withCard();
+  await bench.clock.pass(30_000);
+  expect(bench.chat.told).toEqual([]);
+  for (const [needs, version] of [
+    [3, "two"],
+    [4, "three"],
+  ] as const) {
+    bench.policy = needing(needs, version);
+    await bench.flow.policyChanged();
+    await bench.clock.pass(30_000);
+    expect(bench.chat.told).toMatchObject([
+      { to: REQUESTER, says: { type: "nobody-can-approve", able: 2, needs: 3 } },
+      { to: "C0FALLBACK", says: { type: "nobody-can-approve", able: 2, needs: 3 } },
+    ]);
+  }
 });
 
 describe("two rules apply, and one names people by id and the other by a group", () => {

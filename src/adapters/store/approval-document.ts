@@ -222,7 +222,15 @@ export const approval = record<Approval>({
   votes: list(decision),
   readers: orElse(list(user), []),
   approverCount: orElse(
-    orNull(record<ApproverCount>({ of: text, at: number, able: orNull(number), grows: flag })),
+    orNull(
+      record<ApproverCount>({
+        of: text,
+        at: number,
+        able: orNull(number),
+        needs: optional(number),
+        grows: flag,
+      }),
+    ),
     null,
   ),
   precedents: optional(record<PrecedentLookUp>({ of: text, ...precedentFields })),
