@@ -4,14 +4,14 @@ import type { RuleMoment } from "../domain/context.ts";
 import { countKeyOf, ruleOf, rulesInDoubt } from "../domain/applied-rule.ts";
 import { decidersOf } from "../domain/approval-transitions.ts";
 import type { Approval } from "../domain/approval.ts";
-import { refusalToDecide } from "../domain/authorization.ts";
+import { type Person, refusalToDecide } from "../domain/authorization.ts";
 import { MAX_CALLED } from "../domain/gathered-call.ts";
 import type { Effect, Outcome } from "../domain/effect.ts";
 import type { Called } from "../domain/follow-up.ts";
 import type { GroupId, UserId } from "../domain/ids.ts";
 import { assignParts, type ListedPeople, listsOf, NO_ONE } from "../domain/policy/named-people.ts";
 import type { Rule } from "../domain/policy/policy.ts";
-import { isRequesterUnknown, type PolicyNow } from "../domain/rule-facts.ts";
+import { isRequesterUnknown, type PolicyNow, setsOfRule } from "../domain/rule-facts.ts";
 import { findApproval, mayHaveAsked, type Run } from "../domain/run.ts";
 import { needsFile } from "../domain/text/request-text.ts";
 import { type People, PortError } from "../ports.ts";
@@ -21,7 +21,7 @@ import { SHOWN_AGE_MS } from "./fresh-facts.ts";
 const MAX_ASKED = 100;
 const AT_ONCE = 5;
 
-type PeopleLookup = Pick<People, "lookUp" | "membersOf">;
+type PeopleLookup = Pick<People, "lookUp" | "memberOf" | "membersOf">;
 
 export async function countApprovers(
   run: Run,
@@ -108,12 +108,17 @@ async function isAble(
   if (rule.except !== null && (await everyoneIn(rule.except, people)).includes(user)) return false;
   const { escalated: _stages, ...ofRule } = rule;
   const among = escalated ? { escalated: { users: [user], groups: [], channels: [] } } : {};
+  const person = await personIfKnown(run, user, people);
+  const judgedBy = { ...ofRule, ...among, approvers: "anyone", except: null } as const;
+  return person !== null && refusalToDecide(person, run, judgedBy) === null;
+}
+
+/** Resolves to null if Slack does not know the person, who then can't approve anything. */
+async function personIfKnown(run: Run, user: UserId, people: PeopleLookup): Promise<Person | null> {
   try {
-    const person = await people.lookUp(run.team, user, run.channel, SHOWN_AGE_MS);
-    return refusalToDecide(person, run, { ...ofRule, ...among, approvers: "anyone", except: null }) === null;
+    return await people.lookUp(run.team, user, run.channel, SHOWN_AGE_MS);
   } catch (error) {
-    // A person whom Slack does not know can't approve anything.
-    if (error instanceof PortError && error.code === "user_not_found") return false;
+    if (error instanceof PortError && error.code === "user_not_found") return null;
     throw error;
   }
 }
@@ -131,6 +136,10 @@ export async function findPeople(
   const call = approval?.calls?.find(({ n }) => n === effect.call);
   if (approval === null || call === undefined) return { type: "gone" };
   const skipped = peopleToSkip(approval, ctx.monotonic);
+  const { first } = call;
+  const judging = ruleOf(ctx, run, approval);
+  if (first !== undefined && !skipped.includes(first) && (await mayDecide(run, judging, first, people)))
+    return { type: "people-found", users: [first], groups: [], more: 0 };
   const calledUnder = async (rule: Rule): Promise<CalledByRule> => {
     const { candidates, groups } = await namedBy(rule, people);
     const left = claimerFirst(approval, candidates).filter(({ user }) => !skipped.includes(user));
@@ -138,7 +147,7 @@ export async function findPeople(
     return { users: left.filter((_, at) => able[at]).map(({ user }) => user), groups };
   };
   const inDoubt = rulesInDoubt(ctx, run, approval);
-  const sure = await calledUnder(ruleOf(ctx, run, approval)).catch((error: unknown) => {
+  const sure = await calledUnder(judging).catch((error: unknown) => {
     if (inDoubt.length > 0 && error instanceof PortError) return NO_ONE;
     throw error;
   });
@@ -146,8 +155,6 @@ export async function findPeople(
   // While Slack has not said which rule applies, all hold together, and may leave no one. Someone must still hear of the request.
   const { users, groups } =
     isNoOne && inDoubt.length > 0 ? together(await anyOf(inDoubt.map(calledUnder))) : sure;
-  if (call.first !== undefined && users.includes(call.first))
-    return { type: "people-found", users: [call.first], groups: [], more: 0 };
   // When the time is over, the requester is mentioned as well.
   const all = call.says === "over" ? [...new Set([run.requester, ...users])] : users;
   const shown = all.slice(0, MAX_CALLED);
@@ -157,6 +164,14 @@ export async function findPeople(
     groups: groups.slice(0, MAX_CALLED),
     more: all.length - shown.length,
   };
+}
+
+/** Judges one person by their own memberships, because a large group or "anyone" is not expanded. */
+async function mayDecide(run: Run, rule: Rule, user: UserId, people: PeopleLookup): Promise<boolean> {
+  const person = await personIfKnown(run, user, people);
+  if (person === null) return false;
+  const memberOf = await people.memberOf(user, setsOfRule(rule), SHOWN_AGE_MS);
+  return refusalToDecide({ ...person, memberOf }, run, rule) === null;
 }
 
 type CalledByRule = Pick<Called, "users" | "groups">;

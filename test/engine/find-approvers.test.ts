@@ -3,10 +3,10 @@
 import { describe, expect, test } from "vitest";
 import { ChannelId, GroupId, UserId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
-import type { When } from "#src/domain/policy/policy.ts";
-import { createBench } from "../make/bot.ts";
+import type { Rule, When } from "#src/domain/policy/policy.ts";
+import { type Bench, createBench } from "../make/bot.ts";
 import { aPolicy, aRule, these } from "../make/policy.ts";
-import { aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { APPROVER, aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 test("in a private channel, inviting people helps if the rule lets anyone approve", async () => {
   const bench = await createBench();
@@ -100,3 +100,41 @@ test.each([
     expect((await bench.run(id)).approvals[0]?.approverCount).toMatchObject({ able });
   },
 );
+
+describe("a person whose claim has lapsed", () => {
+  const MIN = 60_000;
+  const SRE = GroupId("S0SRE");
+  const FOLLOW_UP = {
+    ...NO_FOLLOW_UP,
+    claimMs: 20 * MIN,
+    remind: { afterMs: MIN, doubles: false, atMost: 1 },
+  };
+  const members = [APPROVER, ...Array.from({ length: 30 }, (_, n) => UserId(`U0SRE${n}`))];
+
+  /** Resolves to whom the first reminder mentions. */
+  async function firstReminded(rule: Partial<Rule>, meanwhile: (bench: Bench) => void = () => undefined) {
+    const bench = await createBench();
+    bench.policy = aPolicy({ ...rule, followUp: FOLLOW_UP });
+    bench.people.membersOf = () => Promise.resolve(members);
+    bench.people.sets = new Set([SRE]);
+    const { id, click } = await bench.withCard();
+    expect(await bench.flow.claimRequest.claim(click)).toMatchObject({ ok: true });
+    await bench.clock.pass(19 * MIN);
+    meanwhile(bench);
+    await bench.clock.pass(2 * MIN);
+    return (await bench.run(id)).approvals[0]?.calls?.[0]?.who;
+  }
+
+  test.each<[string, Partial<Rule>]>([
+    ["belong to a group that is too large to mention everyone", { approvers: these([], [SRE]) }],
+    ["may decide as anyone may", { approvers: "anyone", mention: { users: [], groups: [SRE] } }],
+  ])("is the only one whom the next reminder mentions if they %s", async (_, rule) => {
+    expect(await firstReminded(rule)).toEqual({ users: [APPROVER], groups: [], more: 0 });
+  });
+
+  test("and who may no longer decide is not mentioned, and the group is", async () => {
+    const left = (bench: Bench) => (bench.people.sets = new Set());
+    const called = await firstReminded({ approvers: these([], [SRE]) }, left);
+    expect(called).toEqual({ users: [], groups: [SRE], more: 0 });
+  });
+});
