@@ -23,7 +23,7 @@ import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { backoffMs, type Outcome } from "./effect.ts";
 import type { ApprovalId } from "./ids.ts";
-import { sortVotes, validityOfAll, type VoidReason } from "./quorum.ts";
+import { sortVotes, validityOfComplete, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
 import { type NoticeContent, noticeToDecider, plannedNotice } from "./notice.ts";
 import { findApproval, isWatched, replaceApproval, type Run } from "./run.ts";
@@ -184,7 +184,7 @@ export function recheckAuthority(
   const { decision, delivery } = approval.state;
   const rule = ruleOf(ctx, run, approval);
   const votes = allVotes(decision);
-  const { unverified, gone } = sortVotes(validityOfAll(votes, approval, { run, rule, people }));
+  const { unverified, gone } = sortVotes(validityOfComplete(votes, approval, { run, rule, people }));
   if (gone.length === 0 && votes.length >= rule.needs)
     return unverified.length === 0 ? STANDS : { type: "unverified" };
   // Slack cannot say now which groups the requester is in, and only therefore does the strictest rule apply. That voids no approval.

@@ -65,6 +65,24 @@ export function validityOfAll(
   return new Map([...alone].map(([vote, validity]) => [vote, together(vote, validity)]));
 }
 
+/**
+ * Checks the votes of a complete approval like `validityOfAll`. If the votes with a place fill the rule, each vote without one is judged by
+ * itself: a rule that needs fewer people than have approved voids nothing.
+ */
+export function validityOfComplete(
+  votes: readonly Decision[],
+  approval: Approval,
+  facts: VoteFacts,
+): ReadonlyMap<Decision, VoteValidity> {
+  const together = validityOfAll(votes, approval, facts);
+  const { counting, unverified } = sortVotes(together);
+  if (counting.length + unverified.length < facts.rule.needs) return together;
+  const alone = (vote: Decision): VoteValidity => validityOf(vote, approval, facts);
+  return new Map(
+    [...together].map(([vote, validity]) => [vote, validity === "rule-changed" ? alone(vote) : validity]),
+  );
+}
+
 export type SortedVotes = {
   readonly counting: readonly Decision[];
   readonly unverified: readonly Decision[];

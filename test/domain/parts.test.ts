@@ -255,6 +255,61 @@ describe("a rule that requires an approval from each of two parts", () => {
     expect(recheckAuthority(decided, approval.id, people, ctx).type).toBe(type);
   });
 
+  test("leaves exactly if all of its people may decide and every place is filled, also with more people than a rule needs", () => {
+    const kinds = fc.constantFrom<Person["kind"]>("member", "member", "member", "deactivated");
+    const voter = fc.record({ of: groups, kind: kinds, known: fc.nat(9).map((n) => n > 0) });
+    const voters = fc.array(voter, { minLength: 1, maxLength: 4 });
+    const someParts = parts.filter(({ length }) => length > 0);
+    const counts = { stands: 0, surplus: 0 };
+    fc.assert(
+      fc.property(voters, someParts, fc.nat(1), (given, wanted, free) => {
+        const needs = wanted.length + free;
+        const day = contextAt(
+          0,
+          aPolicy({ ...RULE, parts: wanted, needs, approvers: part(SRE, SEC, LEGAL) }),
+        );
+        const people = given.map(({ of, kind }, nth): Person => ({
+          ...member(UserId(`U${nth}`)),
+          kind,
+          memberOf: new Map([SRE, SEC, LEGAL].map((each) => [each, of.includes(each)])),
+        }));
+        const [last, ...earlier] = people.map(({ team, user }): Decision => {
+          const { digest } = approval.request;
+          return { verdict: "approve", reason: "go", by: { team, user }, at: 0, digest };
+        });
+        if (last === undefined) return;
+        const delivery = { type: "held", until: 0, sendAt: 0 } as const;
+        const state = { type: "decided", decision: { ...last, votes: earlier }, delivery } as const;
+        const run = withApprovals(aWatchedRun(), { ...approval, state });
+        const known = people.filter((_, nth) => given[nth]?.known === true);
+        const { type } = recheckAuthority(run, approval.id, known, day);
+        const places = [...wanted, ...Array.from({ length: free }, () => null)];
+        const filled = mostAssigned(
+          given.map(({ of }) => of),
+          places,
+        );
+        const mayAll = given.every(({ of, kind, known }) => known && kind === "member" && of.length > 0);
+        expect(type === "stands").toBe(mayAll && filled === needs);
+        counts.stands += Number(type === "stands");
+        counts.surplus += Number(type === "stands" && given.length > needs);
+      }),
+      { numRuns: 500 },
+    );
+    expect(Math.min(counts.stands, counts.surplus)).toBeGreaterThan(0);
+  });
+
+  test("waits if only Slack's missing answer about one of more people than it needs keeps it", () => {
+    const more = contextAt(0, aPolicy({ ...RULE, needs: 3 }));
+    const people = [member(ANA, SRE), member(BEN, SEC), member(CLEO, SEC)];
+    const decided = people.reduce((before, by) => {
+      const voted = approve(before, by, people, more);
+      if (!voted.ok) throw new Error(voted.error.type);
+      return voted.value;
+    }, pending);
+    expect(recheckAuthority(decided, approval.id, people, ctx)).toEqual({ type: "stands" });
+    expect(recheckAuthority(decided, approval.id, people.slice(1), ctx)).toEqual({ type: "unverified" });
+  });
+
   test("stores with each approval which part its person was in", () => {
     const votes: readonly Decision[] = stateOf(after([member(ANA, SRE)]))?.votes ?? [];
     expect(votes.map(({ memberOf }) => memberOf)).toEqual([[SRE]]);
