@@ -175,7 +175,7 @@ export const extend = z
     "at-most": time("365 d").meta({ description: "what all of them add together" }),
   })
   .refine((given) => given["at-most"] >= given.by, { error: "has an at-most below its by" })
-  .meta({ description: "who may approve can extend the time; left out: no one can" });
+  .meta({ description: "people who may decide can extend the time; left out: no one can" });
 
 export const urgent = z.boolean("is neither true nor false").default(false).meta({
   description: "people are reminded and called at any time, whatever the hours",

@@ -105,7 +105,7 @@ function timeSentences(
     ...(extend === null || expiry === null
       ? []
       : [
-          `Anyone who may approve can extend its time by ${time(extend.byMs)}, by at most ${time(extend.atMostMs)} in total.`,
+          `Anyone who may decide can extend its time by ${time(extend.byMs)}, by at most ${time(extend.atMostMs)} in total.`,
         ]),
   ];
 }

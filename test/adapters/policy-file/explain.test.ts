@@ -124,7 +124,7 @@ look-back: { day: fri, at: "16:00", tz: Europe/Berlin }
    People are reminded and called on mon, tue, wed, thu, fri from 08:00 to 20:00 (Europe/Berlin); outside these hours messages wait.
    "I'm looking at it" lasts 45 min.
    A question to the requester stops its clocks for at most 2 h.
-   Anyone who may approve can extend its time by 30 min, by at most 1 h in total.
+   Anyone who may decide can extend its time by 30 min, by at most 1 h in total.
    Each person who decides gets a receipt at once, as a separate message.
    The card mentions S0SRE.
 2. rest
