@@ -67,6 +67,8 @@ export type RunStore = {
     },
   ): Promise<"saved" | "passed-on" | "lost" | "not-held" | "frozen">;
   byRunId(id: RunId): Promise<RunKey | null>;
+  /** See `SideWrites`. */
+  byIntention(intention: string): Promise<RunKey | null>;
   /** Resolves to the run and approval of a button, for any card version. Null if unknown, or if the row was changed outside Countersign. */
   byButton(
     nonce: Nonce,

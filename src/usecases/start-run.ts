@@ -135,11 +135,18 @@ async function answer(
   if (run === undefined || run.requester !== by.user || run.team !== by.team)
     return err({ type: "unknown-run" });
   if (run.creation.type !== "unknown" || run.creation.again !== "asked") return err({ type: "answered" });
-  // The second run is stored first. After a crash in between, the same click finds it by its intention.
-  const task = { input: run.input, intention: `again ${key}`, answerUrl: null };
-  const started = again === "left" ? ok(key) : await start(deps, { ...by, channel: run.channel }, task);
-  if (started.ok)
-    await deps.engine.changeAnywhere(key, (newest) => answerUnknownStart(newest, again) ?? newest);
+  const record = (what: "started" | "left") =>
+    deps.engine.changeAnywhere(key, (newest) => answerUnknownStart(newest, what) ?? newest);
+  // The second run is stored first. After a crash in between, the next click finds it by its intention.
+  const intention = `again ${key}`;
+  if (again === "left") {
+    const second = await deps.store.byIntention(intention);
+    await record(second === null ? "left" : "started");
+    return second === null ? ok(key) : err({ type: "answered" });
+  }
+  const task = { input: run.input, intention, answerUrl: null };
+  const started = await start(deps, { ...by, channel: run.channel }, task);
+  if (started.ok) await record("started");
   return started;
 }
 

@@ -15,6 +15,7 @@ const READS: { readonly [method: string]: readonly Area[] } = {
   auditEntry: ["audit"],
   auditHead: ["audit"],
   byButton: ["buttons"],
+  byIntention: ["runs"],
   byRunId: ["runs"],
   channelsInUse: ["channels"],
   decidedBefore: ["audit"],

@@ -61,6 +61,30 @@ test("a run that is stored only after its time limit is started, though its requ
   expect(bench.agents.created).toEqual(["rotate"]);
 });
 
+test("a second start that was stored is recorded as such, though the process died before that and its requester then pressed Leave", async () => {
+  const bench = await createBench();
+  const create = bench.agents.create.bind(bench.agents);
+  bench.agents.create = async (input, key) => {
+    await create(input, key);
+    throw failure("timeout", { applied: "maybe" });
+  };
+  const started = await bench.flow.startRun.start(BY, TASK);
+  if (!started.ok) throw new Error(started.error.type);
+  await bench.clock.pass(60_000);
+  bench.agents.create = create;
+  const usual = { ...bench.store };
+  bench.store.save = () => Promise.reject(DOWN);
+  await expect(bench.flow.startRun.answerUnknownStart(BY, started.value, "started")).rejects.toBe(DOWN);
+  bench.store.save = (...given) => usual.save(...given);
+  await bench.restart();
+  const left = await bench.flow.startRun.answerUnknownStart(BY, started.value, "left");
+  expect(left).toMatchObject({ error: { type: "answered" } });
+  const first = (await bench.store.load(started.value))?.run;
+  expect(first?.creation).toMatchObject({ type: "unknown", again: "started" });
+  await bench.clock.pass(5_000);
+  expect(bench.agents.created).toHaveLength(2);
+});
+
 test("a decision that is stored only after its time limit is sent", async () => {
   const bench = await createBench();
   const { click } = await bench.withCard();

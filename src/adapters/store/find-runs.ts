@@ -12,7 +12,10 @@ import { brokenButton, isSealed } from "./seals.ts";
 
 type FindDeps = { db: Database; reading: Reading; onCorrupt: (key: RunKey, error: PortError) => void };
 
-type FindRuns = Pick<RunStore, "load" | "byRunId" | "byButton" | "list" | "eachRun" | "channelsInUse">;
+type FindRuns = Pick<
+  RunStore,
+  "load" | "byRunId" | "byIntention" | "byButton" | "list" | "eachRun" | "channelsInUse"
+>;
 
 export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
   const runsOf = (rows: readonly StoredRow[]) => readable(db, rows, reading, onCorrupt);
@@ -30,6 +33,8 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
       );
       return row?.key ?? null;
     },
+
+    byIntention: (intention) => read(() => runOfIntention(db, intention)),
 
     async byButton(nonce) {
       const row = await read(() =>
@@ -54,6 +59,11 @@ export function createFindRuns({ db, reading, onCorrupt }: FindDeps): FindRuns {
       return rows.map((row) => row.channel);
     },
   };
+}
+
+export async function runOfIntention(db: Database, intention: string): Promise<RunKey | null> {
+  const query = db.selectFrom("intentions").select("run").where("intention", "=", intention);
+  return (await query.executeTakeFirst())?.run ?? null;
 }
 
 type RunsOf = (rows: readonly StoredRow[]) => Promise<readonly StoredRun[]>;

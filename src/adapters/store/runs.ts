@@ -15,6 +15,7 @@ import { STORED, toRow } from "./run-row.ts";
 import { isSealed, type Seals } from "./seals.ts";
 import type { SettledEntries } from "./settled-entries.ts";
 import { type Database, inBatches, read, type Tables, type Trx, Undo, write } from "./database.ts";
+import { runOfIntention } from "./find-runs.ts";
 import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
@@ -188,11 +189,6 @@ async function intend(trx: Trx, run: RunKey, intention: string | undefined): Pro
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   return (await runOfIntention(trx, intention)) === run;
-}
-
-async function runOfIntention(trx: Trx, intention: string): Promise<RunKey | null> {
-  const query = trx.selectFrom("intentions").select("run").where("intention", "=", intention);
-  return (await query.executeTakeFirst())?.run ?? null;
 }
 
 async function knownAs(trx: Trx, run: Run, intention: string | undefined): Promise<RunKey> {
