@@ -135,7 +135,7 @@ export function notRead(command: string): Message {
 /** Trying again would not help. */
 export function unreadableRun(): Message {
   const text =
-    "Countersign has a record of this run, but cannot read it, so it cannot show the run or decide its approvals. Nothing was changed. Tell an admin of Countersign: the log says what is wrong.";
+    "Countersign has a record of this run, but cannot read it, so it cannot show the run or decide its requests. Nothing was changed. Tell an admin of Countersign: the log says what is wrong.";
   return textAnswer("answer:unreadable-run", text);
 }
 

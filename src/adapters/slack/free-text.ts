@@ -160,7 +160,7 @@ function unknownWord(word: string, command: string): Message {
 const decideOnCard = (command: string): Message =>
   textAnswer(
     "answer:decide-on-card",
-    `No command or message decides an approval, so nothing was decided. Press Approve or Deny on its card: you then see the whole request. \`${command} pending\` lists what waits. To start a run, type \`${command} run\` before the task.`,
+    `No command or message decides a request, so nothing was decided. Press Approve or Deny on its card: you then see the whole request. \`${command} pending\` lists what waits. To start a run, type \`${command} run\` before the task.`,
   );
 
 type Meant = { readonly subcommand: Subcommand; readonly rest: string };

@@ -221,7 +221,7 @@ describe("the chosen filters", () => {
   });
 });
 
-describe("runs with approvals that can't be read", () => {
+describe("runs with requests that can't be read", () => {
   const unreadable = allUnreadable(null, "answer", { code: "garbled", why: "it is not JSON" }, NOON);
   const drawn = async (runs: number) =>
     textOf(

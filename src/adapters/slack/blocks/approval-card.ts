@@ -188,7 +188,7 @@ function moreChanged(fields: number): string {
 }
 
 const REUSED =
-  "This is a new request. The service gave it the id of an earlier approval of this run; that approval's decision does not count here.";
+  "This is a new request. The service gave it the id of an earlier request of this run; the decision on that one does not count here.";
 
 const CONTEXT_CHANGED =
   "The request is the same, but what the service says about its run has changed. Details shows it, and so does the form.";

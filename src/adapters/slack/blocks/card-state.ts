@@ -212,12 +212,12 @@ function waitingWords(run: Run, approval: Approval, delivery: Delivery): string 
     waits: "Recorded and waiting",
   };
   const stage = stages[delivery.type === "held" ? "held" : isLost ? "lost" : "waits"];
-  return `${stage}: right now the service ${WAITING_WORDS[reason]}. Countersign sends the decision${isLost ? " again" : ""} only after the service lists the approval again.`;
+  return `${stage}: right now the service ${WAITING_WORDS[reason]}. Countersign sends the decision${isLost ? " again" : ""} only after the service lists the request again.`;
 }
 
 const WAITING_WORDS = {
-  "not-listed": "does not list this approval",
-  "not-told": "does not say which approvals are pending",
+  "not-listed": "does not list this request",
+  "not-told": "does not say which requests are pending",
   "run-missing": "does not know this run",
-  unreadable: "lists something unreadable, which may be this approval",
+  unreadable: "lists something unreadable, which may be this request",
 } as const satisfies Record<WaitingReason, string>;

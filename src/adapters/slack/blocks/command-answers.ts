@@ -65,7 +65,7 @@ export function help(command: string, tasks: readonly SavedTask[] = []): Message
   );
   const ending = line(
     span(
-      `${command} alone opens a form. Approvals are decided with the buttons on their cards, never with a command.`,
+      `${command} alone opens a form. Requests are decided with the buttons on their cards, never with a command.`,
     ),
   );
   return withId("answer:help", {

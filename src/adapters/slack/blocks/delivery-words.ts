@@ -172,7 +172,7 @@ export function closedWords(cause: ClosedCause, past?: readonly PastDecision[]):
     case "expired":
       return "The time to decide has passed, so this can no longer be decided here. It may still be pending at the service.";
     case "unwatched":
-      return "Countersign no longer watches the run. The approval may still be pending at the service.";
+      return "Countersign no longer watches the run. The request may still be pending at the service.";
     case "tampered":
       return "Countersign's record of it was changed from outside, so nothing is sent for it. Tell the people who run Countersign. If it is still pending, decide it at the service, or watch the run again to get a new card.";
   }

@@ -130,9 +130,9 @@ function frozenPart({ everywhere, channels }: HealthAnswer["frozen"]): Block[] {
 
 function unreadableBlock({ runs }: HealthAnswer["unreadable"]): Block {
   const rest =
-    "approvals that cannot be read, so they can't be decided here. A message in the run's thread says why.";
+    "requests that cannot be read, so they can't be decided here. A message in the run's thread says why.";
   const text = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
-  return rich(line(span("❌ Approvals: ", { bold: true }), span(text)));
+  return rich(line(span("❌ Requests: ", { bold: true }), span(text)));
 }
 
 function unansweredBlock({ unanswered }: HealthAnswer["unreadable"]): Block {

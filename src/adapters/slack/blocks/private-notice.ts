@@ -146,6 +146,7 @@ function beginningOf(notice: DecisionNotice): string {
     case "decision-void":
       return notice.cause === "restored" ? "Approval no longer counts" : "Decision not sent";
     case "decision-stopped":
+      return "❓ Sent, no longer counts";
     case "decision-unconfirmed":
       return "❓ Decision not confirmed";
     case "decision-refused":
@@ -191,7 +192,10 @@ function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
   const todo = remedy ?? [span("Ask an admin of Countersign to look at its log.")];
   const { creation } = run;
   if (creation.type !== "refused") {
-    const { title, meaning } = remedy === undefined ? ONE_MISSING : ALL_MISSING;
+    const [title, meaning] =
+      remedy === undefined
+        ? ["Slack refused a message about your run", ONE_MISSING]
+        : ["Countersign can't post in your run's channel", ALL_MISSING];
     return message(title, [...refused, line(span(meaning), ...todo)]);
   }
   // A start that fails because its opening can't be posted has Slack's words as its reason.
@@ -206,15 +210,9 @@ function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
 }
 
 const UNSTARTED = "Your run was not started";
-const WITHOUT_OPENING = "Your run was not started, because its approvals could not be shown. ";
-const ONE_MISSING = {
-  title: "Slack refused a message of your run",
-  meaning: "The message does not appear there. It may be an approval that needs a decision. ",
-};
-const ALL_MISSING = {
-  title: "Countersign can't post in a channel",
-  meaning: "Its messages do not appear there, including approvals that need a decision. ",
-};
+const WITHOUT_OPENING = "Your run was not started, because its requests could not be shown. ";
+const ONE_MISSING = "The message does not appear there. It may be a request that needs a decision. ";
+const ALL_MISSING = "Its messages do not appear there, including requests that need a decision. ";
 
 function tooFewApprovers(
   few: Extract<NoticeContent, { type: "nobody-can-approve" }>,
@@ -260,11 +258,11 @@ function voidWords(cause: VoidCause): string {
     case "request-changed":
       return "the request changed first. Its card shows the new request.";
     case "no-longer-listed":
-      return "the service no longer lists the approval. It may have been withdrawn, or decided outside Countersign. If it is listed again, its card opens again.";
+      return "the service no longer lists the request. It may have been withdrawn, or decided outside Countersign. If it is listed again, its card opens again.";
     case "run-missing":
       return "the service no longer knows the run. If it knows the run again, the card opens again.";
     case "unreadable":
-      return "the service then sent the approval in a format that Countersign can't read. The run's thread says why.";
+      return "the service then sent the request in a format that Countersign can't read. The run's thread says why.";
     case "run-over":
       return "the run ended first.";
     case "voter-may-not":
@@ -272,7 +270,7 @@ function voidWords(cause: VoidCause): string {
     case "rule-changed":
       return "it no longer meets the rule, because the policy or an approver's groups changed. If its card is still open and you are still allowed to, approve the request again there.";
     case "others-needed":
-      return "it now has too few approvals. Unless its time to decide is over, yours still counts, and the card waits for others.";
+      return "the request no longer has enough approvals. Unless its time to decide is over, yours still counts, and the card waits for others.";
     case "denied":
       return "someone denied the request while your approval was on hold. Its card says who.";
     case "stopped":

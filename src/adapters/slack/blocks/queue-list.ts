@@ -120,7 +120,7 @@ function undeliveredBlocks({ undelivered, counts, page }: QueuePage): Block[] {
 
 function unreadableBlocks({ unreadable, counts, page }: QueuePage): Block[] {
   const more = page > 0 ? 0 : counts.unreadable - unreadable.length;
-  const runs = `${count(more)} ${plural(more, "run")} whose approvals can't be read`;
+  const runs = `${count(more)} ${plural(more, "run")} whose requests can't be read`;
   const rest =
     more === 0
       ? []

@@ -24,18 +24,19 @@ const FIXED_WORDS = {
   guest:
     "Guests can't approve or deny requests, or stop runs. Nothing was sent. Ask a full member of this workspace.",
   outsider:
-    "Only members of this workspace can decide approvals and stop runs, and your account belongs to another one. Nothing was sent.",
-  bot: "Apps and bots can't decide approvals. Nothing was sent.",
-  deactivated: "This account is deactivated, so it can't decide approvals. Nothing was sent.",
+    "Only members of this workspace can decide requests and stop runs, and your account belongs to another one. Nothing was sent.",
+  bot: "Apps and bots can't decide requests. Nothing was sent.",
+  deactivated: "This account is deactivated, so it can't decide requests. Nothing was sent.",
   "not-in-channel":
     "Only people in the run's channel can approve or deny its requests. Nothing was sent. Ask someone there.",
   "read-first":
     "You must read the whole request before you approve it. Press Approve on the card: the request opens first. Nothing was sent.",
   "file-not-seen":
     "You can only deny this: the full request is a file in a channel you are not in. Nothing was sent. Ask a person in that channel to approve it, or to add you.",
-  undone: "The approval was undone after this was shown to you. Nothing was sent. Look at the card again.",
+  undone:
+    "The approval was taken back after this was shown to you. Nothing was sent. Look at the card again.",
   reopened:
-    "This approval was reopened after this was shown to you; the request is the same. Nothing was sent. Decide it on the current card.",
+    "This request was reopened after this was shown to you; it has not changed. Nothing was sent. Decide it on the current card.",
   "not-yours": "Only a person who approved it can undo it. While it is on hold, Deny stops it.",
   changed:
     "The request changed after this was shown to you. Nothing was sent. The card shows the new request.",
@@ -80,7 +81,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "too-late":
       return tooLateWords(refusal.became);
     case "closed":
-      return `This approval is closed. ${closedWords(refusal.why)} Nothing was sent.`;
+      return `This request is closed. ${closedWords(refusal.why)} Nothing was sent.`;
     case "stopped":
       return stoppedWords(refusal.stop);
     case "frozen":
@@ -170,7 +171,7 @@ function tooLateWords(became: NoLongerHeld | null): string {
     case "denied":
       return "It was denied before it was sent, so there is nothing to undo.";
     case "counts":
-      return "Nothing was sent: the request waits for others to approve it too. Your approval counts. To stop the request, deny it.";
+      return "Nothing was sent: the request waits for others to approve it too. Your approval still counts. If you changed your mind, deny the request.";
     case "stands":
       return "Nothing was taken back: after this was shown to you, your approval was put on hold again. It will be sent unless you take it back: press Undo on the card as it is now.";
     case "due":

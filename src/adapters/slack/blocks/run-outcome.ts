@@ -104,7 +104,7 @@ function taken(run: Run, id: RunId, deployment: Deployment): Message {
   const title = "⚠️ Started, but not followed here";
   const what = "The service gave this run the id of a run in another thread: ";
   const meaning =
-    "Either someone began watching it before the service answered, and its approvals are in that thread; or the service gave two runs the same id, and Countersign can't tell them apart. Ask the operators of the service.";
+    "Either someone began watching it before the service answered, and its requests are in that thread; or the service gave two runs the same id, and Countersign can't tell them apart. Ask the operators of the service.";
   const first = line(person(run.requester), span(" "), span(title, { bold: true }));
   const second = line(span(what), runIdElement(id, deployment), span(". "), span(meaning));
   const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
@@ -112,16 +112,16 @@ function taken(run: Run, id: RunId, deployment: Deployment): Message {
 }
 
 const ANSWER_LOST =
-  "The task was sent, but the answer was lost, so a run may have started. Its approvals are not shown here, and Countersign does not send the task again by itself.";
+  "The task was sent, but the answer was lost, so a run may have started. Its requests are not shown here, and Countersign does not send the task again by itself.";
 const RECORD_LOST =
-  "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent since then. If a run has started, its approvals are not shown here. Countersign does not send the task by itself.";
+  "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent after that copy was made. If a run has started, its requests are not shown here. Countersign does not send the task by itself.";
 
-/** What to do if the run has started: with its id, anyone who may start runs can have its approvals shown. */
+/** What to do if the run has started: with its id, anyone who may start runs can have its requests shown. */
 const ifFound = (command: string) =>
   line(
-    span("Look it up in the agent service. If the run is there, "),
+    span("Look for the run in the agent service. If it is there, "),
     span(`${command} watch <run id>`, { code: true }),
-    span(" shows its approvals in this channel."),
+    span(" shows its requests in this channel."),
   );
 
 function unknown(

@@ -93,7 +93,7 @@ const givenUpWords = (run: Run): string =>
     : "The service has not known this run for a day. Countersign has stopped asking.";
 
 const GIVEN_TO_ANOTHER =
-  "The service no longer knew this run, and gave its id to another one. Countersign has stopped asking.";
+  "Countersign has stopped asking about this run: the service no longer knew it, and gave its id to another one.";
 
 function missing(run: Run): Message {
   switch (run.watch.type) {
@@ -114,7 +114,7 @@ const NO_LONGER_KNOWN =
   "The service no longer knows this run. Its cards are closed. Countersign keeps asking for a day.";
 
 const UNWATCHED =
-  "The service no longer knew this run when Countersign stopped watching it. Its cards are closed, and Countersign no longer asks about it. To have it ask again, watch the run again.";
+  "No longer watched, and its cards are closed. The service did not know this run when the watching ended. To have Countersign ask again, watch the run again.";
 
 const oneSentence = (id: MessageId, text: string): Message =>
   withId(id, { text, blocks: [rich(line(span(text)))] });
@@ -147,7 +147,7 @@ function serviceBack(run: Run): Message {
 }
 
 const UNCHECKED =
-  "The agent service had not answered when Countersign stopped asking: the runs that it asked about are no longer watched.";
+  "Countersign stopped asking before the agent service answered: none of the runs in question is watched any more.";
 
 /** Whether the message is posted in the channel itself. All others are replies in the run's thread. */
 export function inChannel(slot: Slot): boolean {
@@ -231,11 +231,11 @@ export function unreadableTitle({ what, count: many }: Unreadable): string {
     case "answer":
       return "The service's answers about this run can't be used";
     case "list":
-      return "The service doesn't list this run's approvals";
+      return "The service doesn't list this run's requests";
     case "items":
       return many === 1
-        ? "The service sent an approval that can't be read"
-        : `The service sent ${count(many)} approvals that can't be read`;
+        ? "The service sent a request that can't be read"
+        : `The service sent ${count(many)} requests that can't be read`;
   }
 }
 
@@ -267,7 +267,7 @@ function adviceWords({ what, count: many }: Unreadable): string {
     case "answer":
       return "Look up the run in the agent service: Countersign can't tell whether this run is waiting for a decision. It keeps asking, and sends recorded decisions once the answers can be used again.";
     case "list":
-      return "Look up the run in the agent service. Countersign keeps asking, and shows each approval once the service lists it.";
+      return "Look up the run in the agent service. Countersign keeps asking, and shows each request once the service lists it.";
     case "items":
       if (many > 1)
         return "They can't be decided here. Decide them at the service, or have the agent ask again. Each gets its own card once it can be read.";

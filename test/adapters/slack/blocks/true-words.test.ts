@@ -151,10 +151,10 @@ describe("the message about unreadable items", () => {
     expect(shown({ ...items, count: 1 })).toContain("It can't be decided here. Decide it");
   });
 
-  test("does not speak of an approval if only the answers cannot be used", () => {
+  test("does not speak of a request if only the answers cannot be used", () => {
     const all = shown(allUnreadable(null, "answer", why, NOON));
-    expect(all).not.toContain("this run's approvals");
-    expect(shown(null)).not.toMatch(/approval/i);
+    expect(all).not.toContain("this run's requests");
+    expect(shown(null)).not.toMatch(/approval|request/i);
   });
 });
 
@@ -240,9 +240,9 @@ describe("the notice that Slack refused a message of a run that was not started"
   };
 
   test("says that this kept it from starting only if it did", () => {
-    expect(notice(slackSays)).toContain("because its approvals could not be shown");
+    expect(notice(slackSays)).toContain("because its requests could not be shown");
     const refused = notice("The agent service answered HTTP 422: no such tool.");
-    expect(refused).not.toContain("because its approvals could not be shown");
+    expect(refused).not.toContain("because its requests could not be shown");
     expect(refused).toContain("HTTP 422: no such tool.");
   });
 });
