@@ -129,7 +129,7 @@ async function catchUpWithOthers({ catchUp }: ExecutorDeps): Promise<Outcome | n
 const ASK_AGAIN_MS = 10_000;
 
 const HELD_BACK =
-  "someone changed Countersign's database, so approvals wait until an admin acknowledges it. They are then sent, and no one has to approve again. Denials are sent at once.";
+  "Countersign's database was changed from outside, so approvals wait until an admin of Countersign acknowledges that change. They are then sent, and no one has to approve again. Denials are sent at once.";
 
 /** Holds approvals back while tampering is unacknowledged. A denial is not held back, because it can only stop an agent. */
 function withholdForTampering({ integrity }: ExecutorDeps, run: Run, effect: SendDecision): Outcome | null {

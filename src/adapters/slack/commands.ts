@@ -153,7 +153,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
       );
     case "list": {
       const none = `There are no runs in your channels yet. Type ${deps.command} run and a task to start one.`;
-      return listRuns(deps, by, { title: "Runs of your channels", none }, placeIn(question.rest));
+      return listRuns(deps, by, { title: "Runs in your channels", none }, placeIn(question.rest));
     }
     case "pending":
       return pendingAnswer(deps, by.user, by.channel);

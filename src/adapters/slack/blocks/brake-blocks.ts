@@ -56,7 +56,7 @@ export function stopButton(run: Run): object | null {
 const ALL_DENIED = "everything it asks for is denied";
 const NONE_APPROVED = "nothing it asks for is approved";
 const CONFIRM =
-  "Its requests are denied, now and later, until an approver lifts the stop. What was already approved and sent is not taken back. The run itself keeps going.";
+  "The run itself keeps going, but everything it asks for is denied, now and later, until an approver lifts the stop. What was already approved and sent is not taken back.";
 const CONFIRM_MISSING =
   "The service does not know this run now. If it knows the run again, nothing is approved until an approver lifts the stop. To deny everything then, press Stop again. What was already approved and sent is not taken back.";
 
@@ -122,11 +122,12 @@ function meaningOf(run: Run): string {
   return deniesAll(run) ? MEANING : MEANING_OF_EARLIER;
 }
 
-const MEANING = "Its requests are denied until an approver lifts the stop. The run itself keeps going.";
+const MEANING =
+  "The run itself keeps going, but everything it asks for is denied until an approver lifts the stop.";
 const MEANING_WHILE_MISSING =
   "The service does not know this run now. If it knows the run again, the stop denies nothing by itself, because the service may have given the run's id to another run. Nothing is then approved until an approver lifts the stop. To deny everything then, press Stop in this thread again.";
 const MEANING_OF_EARLIER =
-  "The stop is from before Countersign last began to watch this run, or from before the service, which had forgotten the run, knew it again. If the service has reused the run's id, it was another run that was stopped. So nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread.";
+  "Nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread. The reason: the stop is from before Countersign last began to watch this run, or from before the service, which had forgotten the run, knew it again. The service may have given the id to another run since then.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {
@@ -149,13 +150,18 @@ export function brakeBlocks(run: Run): Block[] {
   const { stop, frozen } = run;
   const freeze = frozen === undefined ? [] : [freezeLine(frozen)];
   if (stop === undefined || !isStopped(run))
-    return freeze.length === 0 ? [] : [partWithId("frozen", rich(...freeze, onlyDenyLine("freeze is")))];
-  const lifted = frozen === undefined ? "stop is" : "stop and the freeze are";
-  return [partWithId("stopped", rich(stopLine(stop), ...freeze, onlyDenyLine(lifted)))];
+    return freeze.length === 0 ? [] : [partWithId("frozen", rich(...freeze, onlyDenyLine(run)))];
+  return [partWithId("stopped", rich(stopLine(stop), ...freeze, onlyDenyLine(run)))];
 }
 
-const onlyDenyLine = (lifted: string): RichTextSection =>
-  line(span(`You can deny this. Nothing is approved before the ${lifted} lifted.`));
+const onlyDenyLine = (run: Run): RichTextSection =>
+  line(span(`You can deny this. Nothing is approved before ${brakesAre(run)} lifted.`));
+
+/** What must be lifted before anything can be approved, with its verb. */
+export function brakesAre(run: Pick<Run, "stop" | "frozen">): string {
+  if (!isStopped(run)) return "the freeze is";
+  return run.frozen === undefined ? "the stop is" : "the stop and the freeze are";
+}
 
 /** The block above lists. */
 export function frozenBlocks(freezes: readonly Freeze[]): Block[] {

@@ -11,7 +11,7 @@ const BRAKE = {
     stays: "The run is not stopped.",
     over: {
       heading: "The run is not stopped",
-      text: "It has ended, or Countersign no longer follows it. If it is still running, stop it at the agent service.",
+      text: "It has ended, or Countersign no longer watches it. If it is still running, ask the operators of the agent service to end it.",
     },
   },
   lift: {
@@ -20,7 +20,7 @@ const BRAKE = {
     stays: "The run stays stopped.",
     over: {
       heading: "The stop is over",
-      text: "The run has ended, or Countersign no longer follows it, so there is no stop to lift.",
+      text: "The run has ended, or Countersign no longer watches it, so there is no stop to lift.",
     },
   },
 } as const;

@@ -45,10 +45,10 @@ export function help(command: string, tasks: readonly SavedTask[] = []): Message
   const rows: [string, string][] = [
     ["run <task>", "start a run; its thread opens in this channel"],
     ["status <run id>", "show the state of a run"],
-    ["list", "list the runs of your channels"],
+    ["list", "list the runs in your channels"],
     ["pending", "list what waits for you, then what waits for others in your channels"],
-    ["watch <run id>", "follow, in this channel, a run that was started elsewhere"],
-    ["unwatch <run id>", "stop following a run"],
+    ["watch <run id>", "watch, in this channel, a run that was started elsewhere"],
+    ["unwatch <run id>", "stop watching a run"],
     ["audit <run id>", "send the evidence of a run as a file, to admins and auditors only"],
     ["audit acknowledge <code> <why>", "let approvals be sent again after tampering, for admins only"],
     ["audit close <run id> <why>", "close the disputes of a run, for admins only"],

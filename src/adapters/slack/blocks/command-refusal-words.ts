@@ -118,8 +118,8 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return ONLY_ADMINS[refusal.asked];
     case "unknown-run":
       if (refusal.in === "audit")
-        return `The audit knows no run with this id, so it has no evidence and no dispute of it. Check the id: the run's thread shows it, and \`${command} list\` shows the runs of your channels. Entries that were archived are only in their files.`;
-      return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs of your channels.`;
+        return `The audit knows no run with this id, so there is no evidence and no dispute about it. Check the id: the run's thread shows it, and \`${command} list\` shows the runs in your channels. Archived entries are only in the archive files.`;
+      return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs in your channels.`;
     case "saved-task-unfinished":
       return unfinishedWords(refusal, escaped);
     case "service-silent":

@@ -63,8 +63,8 @@ function whereTo(
         span(" what still waits for a decision."),
       ]
     : [
-        span("Countersign no longer follows this run. "),
+        span("Countersign no longer watches this run. "),
         typed("watch"),
-        span(" follows it again: each request that still waits gets a new card."),
+        span(" watches it again: each request that still waits gets a new card."),
       ];
 }

@@ -1,5 +1,5 @@
 // The last message of a run's thread: how the run ended, with its output or the service's reason. Also covers runs that were not started,
-// may not have started, or are not followed here.
+// may not have started, or are not watched here.
 
 import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
@@ -101,7 +101,7 @@ function notStarted(run: Run, why: string): Message {
 }
 
 function taken(run: Run, id: RunId, deployment: Deployment): Message {
-  const title = "⚠️ Started, but not followed here";
+  const title = "⚠️ Started, but not watched here";
   const what = "The service gave this run the id of a run in another thread: ";
   const meaning =
     "Either someone began watching it before the service answered, and its requests are in that thread; or the service gave two runs the same id, and Countersign can't tell them apart. Ask the operators of the service.";

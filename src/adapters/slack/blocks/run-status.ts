@@ -75,7 +75,7 @@ function statusWords(run: Run): StatusWords {
     case "unknown":
       return { name: "start-unknown", icon: "❓", text: "Start not confirmed" };
     case "taken":
-      return { name: "taken", icon: "⚠️", text: "Started, but not followed here" };
+      return { name: "taken", icon: "⚠️", text: "Started, but not watched here" };
     case "created":
       return watchedStatus(run);
   }

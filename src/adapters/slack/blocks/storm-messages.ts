@@ -3,13 +3,14 @@
 import type { Block, RichTextElement } from "@slack/types";
 import { deadlineOf } from "../../../domain/applied-rule.ts";
 import type { Approval, ClosedCause } from "../../../domain/approval.ts";
-import { isStopped, type Run } from "../../../domain/run.ts";
+import { isBraked, isStopped, type Run } from "../../../domain/run.ts";
 import type { Slot } from "../../../domain/slot.ts";
 import { closedOf, decidedOf, linesOf, movedToCards } from "../../../domain/listing.ts";
 import { activeStorm } from "../../../domain/storm.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
 import { headline } from "../../../domain/text/headline.ts";
 import { CARD_READ, OPEN_QUEUE } from "../names.ts";
+import { brakesAre } from "./brake-blocks.ts";
 import { cardState } from "./card-state.ts";
 import { withId } from "./message-id.ts";
 import { askedWithMarks, buttonsOf, decideButtons, mentionedUsers, mentionLine } from "./pending-card.ts";
@@ -19,11 +20,16 @@ import { count, line, type Message, moment, note, person, plural, rich, span } f
 
 const ACTION_CHARS = 120;
 
+function brakeLine(run: Run) {
+  if (!isBraked(run)) return [];
+  const title = isStopped(run) ? "🛑 Run stopped" : "🧊 Frozen";
+  return [line(span(`${title}: requests can be denied, but not approved until ${brakesAre(run)} lifted.`))];
+}
+
 export function listingMessage(run: Run, page: number): Message {
   const lines = linesOf(run, page);
   if (lines.length === 0) return listingOver(run, page);
   const requests = lines.length === 1 ? "1 request waits" : `${count(lines.length)} requests wait`;
-  const brake = isStopped(run) ? "🛑 Run stopped" : run.frozen === undefined ? null : "🧊 Frozen";
   const head = rich(
     line(
       span(`${requests} for a decision`, { bold: true }),
@@ -31,9 +37,7 @@ export function listingMessage(run: Run, page: number): Message {
       person(run.requester),
     ),
     ...mentions(run, lines),
-    ...(brake === null
-      ? []
-      : [line(span(`${brake}: requests can be denied, but not approved until it is lifted.`))]),
+    ...brakeLine(run),
     ...outcomeLines(run, page),
   );
   return withId("digest:waiting", {

@@ -87,7 +87,7 @@ describe("whatever a run contains, Slack accepts it and no one is mentioned, for
   test("a list of ten runs", () => {
     always(fc.array(anyRun(2), { maxLength: 10 }), (runs) => {
       const linked = runs.map((run) => ({ run, link: PERMALINK }));
-      const { text, blocks } = runList({ title: "Runs of your channels", none: "None." }, linked, true);
+      const { text, blocks } = runList({ title: "Runs in your channels", none: "None." }, linked, true);
       expectMessage({ text, blocks: withoutOwnLink(blocks) });
     });
   });

@@ -333,7 +333,7 @@ describe("the status of a run", () => {
   test.for<[string, Partial<Run>]>([
     ["❌ Not started", neverSeen({ type: "refused", words: "HTTP 422", at: NOON })],
     ["❓ Start not confirmed", neverSeen({ type: "unknown", words: "reset", at: NOON, again: "asked" })],
-    ["⚠️ Started, but not followed here", neverSeen({ type: "taken", id, at: NOON })],
+    ["⚠️ Started, but not watched here", neverSeen({ type: "taken", id, at: NOON })],
     ["❓ The service no longer knows this run", { watch: { type: "missing", since: NOON, absence: null } }],
     ["❓ Given up: the service no longer knows this run", { watch: { type: "given-up", at: NOON } }],
     ["⚪ No longer watched", { watch: { type: "dropped", at: NOON, by: APPROVER } }],

@@ -47,7 +47,8 @@ const ANSWERED = '{"ok":false} ". The service confirmed it.';
 const unsure = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "timeout" } as const;
 const again = { type: "retry", notBefore: NOON, tries: 2, lost: true, why: "reset" } as const;
 const UNVERIFIED = "Countersign could not verify with Slack that the people who approved may still do so.";
-const HELD_BACK = "someone changed Countersign's database, so approvals wait until an admin acknowledges it.";
+const HELD_BACK =
+  "Countersign's database was changed from outside, so approvals wait until an admin of Countersign acknowledges that change.";
 const limited = {
   type: "retry",
   notBefore: NOON,
