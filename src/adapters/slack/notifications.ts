@@ -1,7 +1,7 @@
 // Notifications in Slack. The `NotificationSender` port sends them to people's direct messages and to the audit channel. This file also
 // handles clicks on a receipt's button.
 
-import { isUndo } from "../../audit/entry.ts";
+import { isUndo, type KeptEntry } from "../../audit/entry.ts";
 import { ChannelId, Nonce, parsed } from "../../domain/ids.ts";
 import { PortError } from "../../ports.ts";
 import {
@@ -220,23 +220,32 @@ async function withoutButton(
 }
 
 function disputeWords({ notified, entry: { entry }, reach }: Disputed): string {
-  const what = isUndo(entry) ? "took your approval back" : "decided this";
-  const became = isUndo(entry) ? NOT_BACK : REACH_WORDS[reach];
-  return `You reported that someone else ${what} in your name. The audit records it. ${alertWords(notified)} ${became} Sign out of all your Slack sessions and change your password.`;
+  return `${becameWords(entry, reach)} Sign out of all your Slack sessions and change your password. Your report is in the audit${alertWords(notified)}`;
 }
 
-/** The alerts are sent after this answer. */
+function becameWords(entry: KeptEntry["entry"], reach: Reach): string {
+  if (isUndo(entry)) return NOT_BACK;
+  return entry.verdict === "deny" && reach !== "never" ? DENIED : REACH_WORDS[reach];
+}
+
+/** Ends the sentence about the report. The alerts are sent after this answer. */
 function alertWords({ admins, channel }: Disputed["notified"]): string {
-  if (admins > 0) return "The admins are being alerted.";
+  if (admins > 0) return ", and the admins are being alerted.";
   return channel
-    ? "The audit channel is being alerted, but no admin is named: tell the people who run Countersign *now*."
-    : "No admin is named in Countersign's configuration, so tell the people who operate it *now*.";
+    ? ", and the audit channel is being alerted. But no admin is named: tell the people who operate Countersign *now*."
+    : ". But no admin is named in Countersign's configuration: tell the people who operate it *now*.";
 }
 
-const NOT_BACK = "The approval does not come back by itself: the card shows where the request stands now.";
+// What the person must do at once comes first.
+const NOT_BACK =
+  "You reported that someone else took your approval back. The approval does not come back by itself: the card shows where the request stands now.";
+/** No one can deny what is denied, and a denial has no consequences that anyone could stop. */
+const DENIED = "You reported a denial that was not yours. It is not undone.";
 const REACH_WORDS = {
-  never: "The decision was never sent to the service, and it no longer counts.",
+  never:
+    "You reported a decision that was not yours. It was never sent to the service, and it no longer counts.",
   "not-yet":
-    "The decision is not undone, but it is not sent yet. If its card has a Deny button, *deny it there now*, so that it is never sent.",
-  maybe: "The decision is not undone: it may have reached the service already.",
+    "*Deny it now on its card*, if it has a Deny button: the decision is not sent yet, and this report does not undo it.",
+  maybe:
+    "You reported a decision that was not yours. It is not undone: it may have reached the service already.",
 } as const satisfies { [Known in Reach]: string };

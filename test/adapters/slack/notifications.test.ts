@@ -145,18 +145,28 @@ test("a receipt whose facts the store does not give stays as it is", async () =>
   expect(await replacedBy({ facts: null })).toEqual([]);
 });
 
-test('the answer to "This was not me" says who is alerted, and claims no admin if none is named', async () => {
+async function answersToReports() {
   const { "answer:reported": examples } = await messageExamples();
-  const wordsOf = (which: string): string => {
+  return (which: string): string => {
     const drawn = examples.find(({ when }) => when === which)?.drawn;
     if (drawn === undefined) throw new Error(`no example: ${which}`);
     return printedBlocks(drawn.blocks);
   };
-  expect(wordsOf("")).toContain("The admins are being alerted.");
+}
+
+test('the answer to "This was not me" begins with Deny if that can still keep an approval from being sent', async () => {
+  const wordsOf = await answersToReports();
+  expect(wordsOf("not sent yet")).toMatch(/^\**Deny it now on its card/);
+  expect(wordsOf("a denial, not sent yet")).not.toMatch(/deny it|Deny it/);
+});
+
+test('the answer to "This was not me" says who is alerted, and claims no admin if none is named', async () => {
+  const wordsOf = await answersToReports();
+  expect(wordsOf("")).toContain("the admins are being alerted.");
   expect(wordsOf("only an audit channel")).toContain(
-    "The audit channel is being alerted, but no admin is named: tell the people who run Countersign *now*.",
+    "the audit channel is being alerted. But no admin is named: tell the people who operate Countersign *now*.",
   );
   expect(wordsOf("no admin and no audit channel")).toContain(
-    "No admin is named in Countersign's configuration, so tell the people who operate it *now*.",
+    "But no admin is named in Countersign's configuration: tell the people who operate it *now*.",
   );
 });

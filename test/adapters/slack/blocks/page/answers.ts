@@ -19,7 +19,7 @@ import { notRead, onCommand, unreadableRun } from "#src/adapters/slack/commands.
 import { onNextReviewSubmit } from "#src/adapters/slack/review-form.ts";
 import { onMention, onRunOnMessage, onSuggestedRun } from "#src/adapters/slack/free-text.ts";
 import { onReadingSubmit } from "#src/adapters/slack/form-answers.ts";
-import { REPORTED, UNDO_REPORTED } from "./private.ts";
+import { DENIAL_REPORTED, REPORTED, UNDO_REPORTED } from "./private.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
 import {
@@ -363,6 +363,10 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
         await notMe(ok({ ...REPORTED, again: false, notified: BOTH, reach: "not-yet" })),
       ),
       ...when("never sent", await notMe(ok({ ...REPORTED, again: false, notified: BOTH, reach: "never" }))),
+      ...when(
+        "a denial, not sent yet",
+        await notMe(ok({ ...DENIAL_REPORTED, again: false, notified: BOTH, reach: "not-yet" })),
+      ),
       ...when(
         "of an approval that was taken back",
         await notMe(ok({ ...UNDO_REPORTED, again: false, notified: BOTH })),

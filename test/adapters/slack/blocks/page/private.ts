@@ -160,6 +160,11 @@ export const REPORTED = {
   reach: "maybe",
 } as const;
 
+export const DENIAL_REPORTED = {
+  ...REPORTED,
+  entry: DENIED,
+  facts: { ...REPORTED.facts, entry: DENIED },
+} as const;
 export const UNDO_REPORTED = {
   ...REPORTED,
   entry: UNDONE,
