@@ -192,7 +192,7 @@ describe("approvals that come at once", () => {
   });
 
   test.each([
-    ["expired", ". Time was up"],
+    ["expired", ". The deadline passed"],
     ["no-longer-listed", ", no longer listed by the service (withdrawn, or decided outside Countersign)."],
   ] as const)("are counted in their list when they close (%s), because they get no cards", (cause, fate) => {
     const slot = listingSlot(1);

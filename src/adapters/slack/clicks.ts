@@ -43,7 +43,7 @@ export function logNotOpened({ log }: ListenerDeps, error: unknown): null {
 export const NOTHING_OPENED: Answer = {
   id: "answer:nothing-opened",
   heading: "Not opened",
-  text: "Countersign could not open this just now, and nothing is decided. Press the button again in a moment. If that fails too, tell the people who run Countersign.",
+  text: "Countersign could not open this just now, and nothing is decided. Press the button again in a moment. If that fails too, tell the people who operate Countersign.",
 };
 
 export type Pressed = Omit<ClickPayload, "actions">;
@@ -95,9 +95,9 @@ async function undoneInWindow(deps: ListenerDeps, user: UserId, nonce: Nonce | n
   }
 }
 
-// The time to decide may have ended while the approval was held. The card then closes, or is denied by the policy, a moment later.
+// The deadline may have passed while the approval was held. The card then closes, or is denied by the policy, a moment later.
 const TAKEN_BACK =
-  "Your approval is taken back, and nothing was sent. Unless its time to decide is over, the request can be decided again on its card.";
+  "Your approval is taken back, and nothing was sent. Unless its deadline has passed, the request can be decided again on its card.";
 
 const NOT_UNDONE =
   "Countersign could not record this just now, so the approval is not taken back yet. Press Undo again while the card still shows it.";

@@ -214,7 +214,9 @@ function foldedBlocks(card: Card): Block[] {
 function stateBlocks({ text, held, notDeliveredSince, cause }: CardState): Block[] {
   const until = held === null ? [] : [span("On hold until "), clock(held), span(". ")];
   const since =
-    notDeliveredSince === null ? [] : [span("Not delivered since "), moment(notDeliveredSince), span(": ")];
+    notDeliveredSince === null
+      ? []
+      : [span("Waiting to be delivered since "), moment(notDeliveredSince), span(". ")];
   if (text === CONFIRMED || text === "") return [];
   const block = rich(line(...until, ...since, span(text)));
   return [cause === null ? block : partWithId(`cause:${cause}`, block)];

@@ -29,7 +29,8 @@ export function deliveryWords(delivery: Delivery, decision: Decision, run: Run):
         return `${oneLine(delivery.why, 300)} Countersign keeps trying and sends it automatically as soon as it can.`;
       return `The service has not accepted it${answerAfter(delivery.why, 300)} It has not taken effect. Countersign keeps trying: the same decision is being sent again.`;
     case "unsure":
-      if (delivery.answered !== undefined) return "Countersign is checking whether it took effect.";
+      if (delivery.answered !== undefined)
+        return "Countersign is checking whether the decision took effect; you don't need to do anything.";
       return delivery.failedWith === undefined
         ? "Sent, but the answer was lost. Countersign is checking with the service; you don't need to do anything."
         : `Sent, but the service answered with an error (HTTP ${delivery.failedWith}), which does not say whether it accepted the decision. Countersign is checking; you don't need to do anything.`;
@@ -170,10 +171,10 @@ export function closedWords(cause: ClosedCause, past?: readonly PastDecision[]):
     case "run-missing":
       return "The service no longer knows the run.";
     case "expired":
-      return "The time to decide has passed, so this can no longer be decided here. It may still be pending at the service.";
+      return "The deadline has passed, so this can no longer be decided here. It may still be pending at the service.";
     case "unwatched":
       return "Countersign no longer watches the run. The request may still be pending at the service.";
     case "tampered":
-      return "Countersign's record of it was changed from outside, so nothing is sent for it. Tell the people who run Countersign. If it is still pending, decide it at the service, or watch the run again to get a new card.";
+      return "Countersign's record of it was changed from outside, so nothing is sent for it. Tell the people who operate Countersign. If it is still pending, decide it at the service, or watch the run again to get a new card.";
   }
 }

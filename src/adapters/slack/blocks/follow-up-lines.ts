@@ -71,8 +71,16 @@ function claimBlocks(approval: Approval): Block[] {
 function extensionBlocks(approval: Approval): Block[] {
   const last = approval.followUp?.extensions?.at(-1);
   if (last === undefined || approval.state.type !== "pending") return [];
-  const all = span(`⏳ The deadline was extended by ${timeWords(extendedMs(approval))}, `);
-  return [partWithId("extended", rich(line(all, span("last by "), person(last.by), span("."))))];
+  const total = timeWords(extendedMs(approval));
+  const words =
+    timesExtended(approval) === 1
+      ? [span("⏳ "), person(last.by), span(` extended the deadline by ${total}.`)]
+      : [
+          span(`⏳ The deadline was extended by ${total} in all, most recently by `),
+          person(last.by),
+          span("."),
+        ];
+  return [partWithId("extended", rich(line(...words)))];
 }
 
 /** One question, for a card and the form. Details shows all of them. */

@@ -56,7 +56,7 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
     case "extended-meanwhile":
       return refusal.by === null
         ? "The card you pressed on is out of date, so nothing was added. Check the new deadline, and extend it again if you need more time."
-        : `<@${refusal.by}> extended the time just before you, so nothing was added. Check the new deadline on the card, and extend it again if you need more time.`;
+        : `<@${refusal.by}> extended the deadline just before you, so nothing was added. Check the new deadline on the card, and extend it again if you need more time.`;
   }
 }
 

@@ -203,7 +203,7 @@ function head(kept: KeptEntry): Message {
   };
 }
 
-// Tells the person who asked for a run or watches it that a request was decided, or that the time to decide it has passed.
+// Tells the person who asked for a run or watches it that a request was decided, or that its deadline has passed.
 
 function answered(
   kind: "answered" | "expired",
@@ -218,7 +218,7 @@ function answered(
     kind === "expired"
       ? "It can no longer be decided here, and nothing more is sent. The service may still be waiting: have it decided there before anyone starts the task again."
       : by === null
-        ? "The time to decide passed, so the policy denied it."
+        ? "The deadline passed, so the policy denied it."
         : "The service confirmed it.";
   const action = oneLine(actionOf(facts), ACTION_CHARS);
   return {

@@ -266,11 +266,11 @@ function voidWords(cause: VoidCause): string {
     case "run-over":
       return "the run ended first.";
     case "voter-may-not":
-      return "you are no longer allowed to decide this. Unless its time to decide is over, others can, on its card.";
+      return "you are no longer allowed to decide this. Unless its deadline has passed, others can, on its card.";
     case "rule-changed":
       return "it no longer meets the rule, because the policy or an approver's groups changed. If its card is still open and you are still allowed to, approve the request again there.";
     case "others-needed":
-      return "the request no longer has enough approvals. Unless its time to decide is over, yours still counts, and the card waits for others.";
+      return "the request no longer has enough approvals. Unless its deadline has passed, yours still counts, and the card waits for others.";
     case "denied":
       return "someone denied the request while your approval was on hold. Its card says who.";
     case "stopped":
@@ -278,6 +278,6 @@ function voidWords(cause: VoidCause): string {
     case "frozen":
       return "Countersign was frozen first. If its card is still open once the freeze is lifted, approve it again there.";
     case "tampered":
-      return "it does not match the audit. The database was changed outside Countersign: tell the people who run it. Decide again when the card opens again.";
+      return "it does not match the audit. The database was changed outside Countersign: tell the people who operate Countersign. Decide again when the card opens again.";
   }
 }

@@ -13,7 +13,7 @@ export const REFUSAL_REASONS: { readonly [Type in OpenRefusal["type"]]: string |
   "file-not-seen": "deny only: the full request is a file in a channel you are not in",
   "read-first": "read it first",
   unverified: "⚠️ Slack did not say whether you may decide it",
-  closed: "its time to decide is over",
+  closed: "its deadline has passed",
   stopped: "its run is stopped, so it can only be denied",
   frozen: "frozen, so it can only be denied",
   // A held approval. The row says until when it is held.

@@ -90,7 +90,7 @@ export function severalReceipts(
   const blocks: Block[] = [
     rich(
       line(span(title, { bold: true }), span(". Their cards show what became of them.")),
-      line(span("One was not you? Press the button under it to report it.")),
+      line(span("If one of these was not you, press the button under it to report it.")),
     ),
     ...receipts.flatMap((decision) => [
       oneOf(decision, deployment),

@@ -44,7 +44,7 @@ const FIXED_WORDS = {
     "This card is not ready: Slack has not confirmed it yet. Nothing was sent. Press again in a few seconds.",
   "verdict-needed": "Choose Approve or Deny.",
   "form-changed":
-    "Countersign's record of this form was changed from outside, so the form is not trusted. Nothing was sent. Tell the people who run Countersign. Press the button on the card again for a new form.",
+    "Countersign's record of this form was changed from outside, so the form is not trusted. Nothing was sent. Tell the people who operate Countersign. Press the button on the card again for a new form.",
   unknown:
     "This card or form is not the current one. Nothing was sent. Use the newest card of the run, or open Countersign's Home tab.",
 } as const satisfies Partial<Record<Refusal["type"], string>>;
@@ -192,7 +192,7 @@ function alreadyDecided(
   if (decision.stoppedBy !== undefined)
     return `${mentioned(decision.stoppedBy)} stopped this run, so this was denied, ${at}. Your decision was not sent. If the request is still wanted, the agent must ask again once the run is no longer stopped.`;
   if (decision.by === null)
-    return `The policy ${what} this, ${at}, because the time to decide had passed. Nothing more was sent.`;
+    return `The policy ${what} this, ${at}, because the deadline had passed. Nothing more was sent.`;
   if (decision.by.user === asker)
     return `You already ${what} this, ${at}. Nothing more was sent; the card says what became of it.`;
   return `<@${decision.by.user}> already ${what} this, ${at}. Your decision was not sent; the card says what became of theirs.`;

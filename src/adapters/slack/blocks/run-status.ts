@@ -136,7 +136,7 @@ function statusAtService(run: Run): StatusWords {
   const status = run.seen?.status;
   switch (status) {
     case undefined:
-      return { name: "not-seen", icon: "⚪", text: "No news yet" };
+      return { name: "not-seen", icon: "⚪", text: "No news" };
     case "running":
       return { name: "working", icon: "🔵", text: "Running" };
     case "queued":

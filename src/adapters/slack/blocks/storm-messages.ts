@@ -91,9 +91,9 @@ const CLOSED: { readonly [cause in ClosedCause]: string } = {
   "run-missing": ". The service no longer knows the run.",
   unwatched: ". Countersign no longer watches the run. The service may still be waiting.",
   expired:
-    ". Time was up, and nothing more is sent. The service may still be waiting. Decide there first, before anyone starts the same work again.",
+    ". The deadline passed, and nothing more is sent. The service may still be waiting. Decide there first, before anyone starts the same work again.",
   tampered:
-    ". Countersign's record was changed from outside, so nothing is sent. Tell the people who run Countersign.",
+    ". Countersign's record was changed from outside, so nothing is sent. Tell the people who operate Countersign.",
 };
 
 /** Everyone whom one of the rules mentions. Slack notifies them when the listing is posted, but not when it is updated. */

@@ -123,7 +123,7 @@ describe("a decision", () => {
     for (const delivery of [again, { ...again, notSent: true } as const]) {
       const shown = decided(delivery);
       expect(shown).toContain("Approval recorded, not delivered yet");
-      expect(shown).toContain("Not delivered since {2026-11-20 12:00:00 UTC}");
+      expect(shown).toContain("Waiting to be delivered since {2026-11-20 12:00:00 UTC}");
       expect(shown).toContain("The service timed out.");
       expect(shown).toContain("Countersign keeps trying");
       expect(shown).not.toContain(", sending");
@@ -139,8 +139,8 @@ describe("a decision", () => {
       const undelivered = withDelivery({ ...approval, appliedRule: held }, decision, again);
       return printedMessage(approvalCard(run, undelivered));
     };
-    expect(since("approve")).toContain("Not delivered since {2026-11-20 12:10:00 UTC}");
-    expect(since("deny")).toContain("Not delivered since {2026-11-20 12:00:00 UTC}");
+    expect(since("approve")).toContain("Waiting to be delivered since {2026-11-20 12:10:00 UTC}");
+    expect(since("deny")).toContain("Waiting to be delivered since {2026-11-20 12:00:00 UTC}");
   });
 
   test("whose answer was lost is not described as unsent, nor as under way while the service is away", () => {
