@@ -53,7 +53,7 @@ export type SubmitAnswer =
 export const FIELD_ERRORS = {
   // A form may be submitted again after an answer that got lost, so these do not say that nothing is recorded.
   "decision-not-recorded":
-    "Countersign could not record this press. Press the button again. If an earlier press was not confirmed, it may count: look at the card before you give up.",
+    "Not recorded this time. Press the button again. If you stop here, look at the card first: an earlier press may have been recorded.",
   "decision-maybe-recorded":
     "Countersign could not confirm that your decision is recorded. Press the button again: the same decision counts only once.",
   "decisions-maybe-recorded":
@@ -62,7 +62,7 @@ export const FIELD_ERRORS = {
   "nothing-chosen-but-typed":
     "Choose Approve or Deny for at least one request. To go on without a decision, clear both reasons.",
   "run-not-recorded":
-    "Countersign could not record this press. Press the button again. If an earlier press was not confirmed, its run may start: look for its thread in the channel before you give up.",
+    "Not recorded this time. Press the button again. If you stop here, look for the run's thread in the channel first: an earlier press may have been recorded.",
   "run-maybe-recorded":
     "Countersign could not confirm that your task is recorded. Press the button again: the same form starts only one run.",
   "not-our-form": "Countersign did not open this form. Open it again with the command.",

@@ -162,9 +162,11 @@ const POLICY_SENTENCES: Sentences<Policy> = {
   // Affects only the layout of the card.
   card: none,
   auditors: ({ auditors }) =>
-    auditors === null ? [] : [`The audit of a run may be read by ${people(auditors)}.`],
+    auditors === null ? [] : [`The audit of a run may be read by ADMINS and ${people(auditors)}.`],
   freezers: ({ freezers }) =>
-    freezers === null ? [] : [`A freeze may be set and lifted by ${people(freezers)}.`],
+    freezers === null
+      ? []
+      : [`A freeze may be set and lifted by ADMINS and ${people(freezers)}, but no one may lift their own.`],
   lookBack: ({ lookBack }) => [
     lookBack === null
       ? "The audit channel gets no weekly look back."
@@ -196,7 +198,7 @@ function partInWords(part: Part): string {
 function people(principals: Principals): string {
   const lists = listsOf(principals).map(listInWords);
   if (lists.length > 1)
-    return `people who are in each of these lists: ${lists.map((list) => `(${list})`).join(" and ")}`;
+    return `people who are in all of these lists at once: ${lists.map((list) => `(${list})`).join(" and ")}`;
   return lists[0] ?? "every full member who sees the card";
 }
 
@@ -253,7 +255,9 @@ function explainApproval(run: Run, approval: Approval, policy: Policy, now: numb
     ...stageRights(chosen.escalated ?? NO_ONE, chosen, people).map((says) => `   it is escalated: ${says}`),
     ...(missing.length === 0
       ? []
-      : [`   still missing: an approval from ${missing.map(partName).join("; ")}`]),
+      : [
+          `   still missing: ${missing.length === 1 ? "an approval" : "one approval each"} from ${missing.map(partName).join("; ")}`,
+        ]),
     ...(decided === null
       ? []
       : [`   was decided under ${decided.rule} in policy version ${decided.version}`]),

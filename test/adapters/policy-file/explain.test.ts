@@ -139,8 +139,8 @@ Runs may be started and watched by every full member who sees the card in C0OPS.
 Saved task deploy: "Deploy {service}", for everyone who may start runs, in every channel. Asks for Service.
 These fields may change without notice: polled_at.
 C0LEADS is also notified if a request has no one who can approve it.
-The audit of a run may be read by U0DEE.
-A freeze may be set and lifted by U0EVE.
+The audit of a run may be read by ADMINS and U0DEE.
+A freeze may be set and lifted by ADMINS and U0EVE, but no one may lift their own.
 The audit channel gets a look back at the week on fri at 16:00 (Europe/Berlin).
 `);
 });

@@ -236,10 +236,10 @@ describe("runs with requests that can't be read", () => {
   test("are listed, and those that are not listed are counted", async () => {
     expect(await drawn(5)).not.toContain("Not listed here");
     expect(await drawn(6)).toContain(
-      "Not listed here: 1 run whose approvals can't be read. Its thread says why.",
+      "Not listed here: 1 run whose requests can't be read. Its thread says why.",
     );
     expect(await drawn(7)).toContain(
-      "Not listed here: 2 runs whose approvals can't be read. Their threads say why.",
+      "Not listed here: 2 runs whose requests can't be read. Their threads say why.",
     );
   });
 });

@@ -18,9 +18,9 @@ import {
   denialWords,
   EMPTY_REASON,
   type FilledReason,
+  fromRun,
   idsNote,
   marksLine,
-  ofWhom,
   presetMenu,
   presetsOf,
   reasonInput,
@@ -46,7 +46,7 @@ import {
   WHO_SEES_MASKED,
   wholeRequest,
 } from "./request-blocks.ts";
-import { clock, line, person, plain, rich, span, untrustedSpan, VIEW_BYTES } from "./rich.ts";
+import { clock, line, plain, rich, span, untrustedSpan, VIEW_BYTES } from "./rich.ts";
 
 /** The room for a request that has been replaced by a newer version. */
 const WAS_CHARS = 5_000;
@@ -91,8 +91,8 @@ function decisionModal(
       rich(
         ...marksLine(run, request, deployment),
         line(
-          span(`You are ${approves ? "approving" : "denying"} a request ${ofWhom(run)} `),
-          person(run.requester),
+          span(`You are ${approves ? "approving" : "denying"} a request`),
+          ...fromRun(run),
           span(`. ${then}`),
         ),
         ...deadlinePart(run, request),

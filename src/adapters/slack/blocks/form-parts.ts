@@ -1,6 +1,6 @@
 // The parts that the forms share: the request, the consequences of a decision, and the input fields.
 
-import type { Block, RichTextBlock, RichTextSection } from "@slack/types";
+import type { Block, RichTextBlock, RichTextElement, RichTextSection } from "@slack/types";
 import { allVotes } from "../../../domain/approval-transitions.ts";
 import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
@@ -63,8 +63,11 @@ export function askedBy(run: Run) {
   return line(span(run.origin === "started" ? "Asked by " : "Watched by "), person(run.requester));
 }
 
-/** The words between "a request" and the person who asked for the run or watches it. */
-export const ofWhom = ({ origin }: Run): string => (origin === "started" ? "by" : "of a run watched by");
+/** Completes "a request": whose run it is from. */
+export const fromRun = ({ origin, requester }: Run): readonly RichTextElement[] =>
+  origin === "started"
+    ? [span(" from "), person(requester), span("'s run")]
+    : [span(" from a run that "), person(requester), span(" watches")];
 
 /** The whole request. A long request starts with an overview of all its fields, so that no field goes unnoticed. */
 export function requestBlocks(run: Run, request: Request, as: Drawing): Block[] {
@@ -87,8 +90,8 @@ export function consequenceWords(run: Run, request: Request): string {
   if (left > 0)
     return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
   if (holdMs > 0)
-    return `It is held for ${duration(holdMs)}, and you can undo it during that time. After that, the agent can run it.`;
-  return "The agent can then run it.";
+    return `Your approval is held for ${duration(holdMs)}, and you can undo it during that time. After that, the agent can carry the request out.`;
+  return "The agent can then carry it out.";
 }
 
 export function ifApproved(run: Run, request: Request): string {

@@ -16,7 +16,7 @@ import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
 import { CARD_APPROVE, CARD_DENY } from "../names.ts";
 import { type PartId, partWithId } from "./message-id.ts";
-import { missingInWords, waitingLines } from "./waiting-lines.ts";
+import { missingLine, waitingLines } from "./waiting-lines.ts";
 import {
   fieldBoxes,
   fitsCard,
@@ -157,7 +157,6 @@ export function riskWords({ level, words }: Risk): string {
 
 /** The most people and groups that a card mentions. Slack draws long lists badly. */
 const MAX_MENTIONS = 20;
-const PARTS_CHARS = 300;
 const REASON_OF_VOTE_CHARS = 1_000;
 /** The words around the reason of an approval, with those that say how much of it is cut. */
 const AROUND_REASON_CHARS = 60;
@@ -211,12 +210,9 @@ function needsLine({ appliedRule, votes }: Approval) {
   const { needs } = appliedRule.rule;
   if (needs === 1) return [];
   const progress = votes.length === 0 ? `Needs ${count(needs)}` : `${count(votes.length)} of ${count(needs)}`;
-  const missing = missingInWords({ votes }, appliedRule.rule);
   return [
     line(span(`${progress} approvals, from different people. One denial ends it.`)),
-    ...(missing === ""
-      ? []
-      : [line(span("Still missing: "), span(oneLine(missing, PARTS_CHARS), { bold: true }), span("."))]),
+    ...missingLine({ votes }, appliedRule.rule),
   ];
 }
 

@@ -69,7 +69,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "already-voted":
       return `You already approved this, ${when(refusal.decision)}. Others must approve it too. Nothing was sent. You can still deny it.`;
     case "part-filled":
-      return `An approval from ${escaped(oneLine(partsInWords(refusal.missing), PARTS_CHARS))} is missing, and yours can't count for it. Nothing was sent. You can still deny it.`;
+      return `${missingWords(refusal)} Nothing was sent. You can still deny it.`;
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
     case "file-refused":
@@ -95,6 +95,13 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "reason-too-long":
       return `Too long: ${count(refusal.chars)} characters. The limit is 3,000.`;
   }
+}
+
+function missingWords({ missing }: Extract<Refusal, { type: "part-filled" }>): string {
+  const parts = escaped(oneLine(partsInWords(missing), PARTS_CHARS));
+  return missing.length === 1
+    ? `An approval from ${parts} is missing, and yours can't count for it.`
+    : `Approvals from ${parts} are missing, and yours can't count for any of them.`;
 }
 
 function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified" }>): string {
@@ -146,7 +153,7 @@ export function whoDecides(
     return "The rule lists no one else: ask the people who operate Countersign.";
   if (lists.length === 1) return `Ask one of these people: ${namedIn(listed, MAX_NAMED)}.`;
   const each = lists.map((list) => namedIn(list, Math.ceil(MAX_NAMED / lists.length)));
-  return `Ask a person who is in each of these lists: ${each.join("; and ")}.`;
+  return `Ask someone who is in all of these lists at once: ${each.join("; and ")}.`;
 }
 
 function namedIn(listed: readonly string[], atMost: number): string {

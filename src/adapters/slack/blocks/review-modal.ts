@@ -28,11 +28,11 @@ import { type Deployment, UNNAMED } from "./deployment.ts";
 import {
   deadlinePart,
   type FilledReason,
+  fromRun,
   idsNote,
   ifApproved,
   ifDecided,
   marksLine,
-  ofWhom,
   presetMenu,
   presetsOf,
   requestBlocks,
@@ -45,7 +45,7 @@ import {
 import { withId } from "./message-id.ts";
 import { precedentBlocks, precedentLines } from "./card-history.ts";
 import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
-import { count, line, note, person, plain, rich, span } from "./rich.ts";
+import { count, line, note, plain, rich, span } from "./rich.ts";
 
 export type ReviewFacts = FormFacts & { readonly choice?: true };
 
@@ -75,7 +75,7 @@ function reviewModal(
     blocks: [
       rich(
         ...marksLine(run, request, deployment),
-        line(span(`A request ${ofWhom(run)} `), person(run.requester), span(`. ${ifDecided(run, request)}`)),
+        line(span("A request"), ...fromRun(run), span(`. ${ifDecided(run, request)}`)),
         ...deadlinePart(run, request),
       ),
       ...votesSoFar(run, request),
@@ -218,8 +218,7 @@ function requestPart({ item, nonce }: Form, at: number, before: Form | undefined
     rich(
       line(
         span(`Request ${count(at + 1)}`, { bold: true }),
-        span(" by "),
-        person(run.requester),
+        ...fromRun(run),
         span(`. ${ifApproved(run, request)}`),
       ),
       ...deadlinePart(run, request),

@@ -17,6 +17,7 @@ import {
 } from "../../../domain/policy/named-people.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
 import { waitsForAnswer } from "../../../domain/question.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
 
 /** The most names of an escalation stage that a card shows. */
@@ -57,7 +58,7 @@ function stageLine(title: string, who: ListedPeople, may: string, at: number): r
     others.length === 0
       ? first
       : [
-          span("people who are in each of these lists: ("),
+          span("people who are in all of these lists at once: ("),
           ...[first, ...others].flatMap((list, nth) => (nth === 0 ? list : [span(") and ("), ...list])),
           span(")"),
         ];
@@ -99,10 +100,24 @@ function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSecti
 
 // The parts of a rule that have not approved yet.
 
+const PARTS_CHARS = 300;
+
 /** For example "operations and security". */
 export function partsInWords(parts: readonly Part[]): string {
   const names = parts.map(partName);
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
+}
+
+/** The card's line about the parts that are missing. */
+export function missingLine(
+  approval: Pick<Approval, "votes">,
+  rule: Pick<KeptRule, "parts" | "needs">,
+): readonly RichTextSection[] {
+  const missing = missingParts(approval, rule);
+  if (missing.length === 0) return [];
+  const approvals = missing.length === 1 ? "an approval" : "one approval each";
+  const parts = span(oneLine(partsInWords(missing), PARTS_CHARS), { bold: true });
+  return [line(span(`Still missing: ${approvals} from `), parts, span("."))];
 }
 
 /** The missing parts in words. Empty if no part is missing or the rule has none. */

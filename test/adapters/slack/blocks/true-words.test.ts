@@ -178,9 +178,9 @@ test("the person who watches a run that was started elsewhere did not ask for it
     const list = [...oneRun({ run: of, link: null }).blocks, ...queueBlocks(aQueuePage([of]))];
     return textOf([...list, ...formOf({}), ...formOf({ choice: true })]);
   };
-  expect(shown(started).match(/asked by|request by/g)).toHaveLength(6);
-  expect(shown(watched)).not.toMatch(/asked by|request by/i);
-  expect(shown(watched)).toContain("You are approving a request of a run watched by");
+  expect(shown(started).match(/asked by|request from 's run/g)).toHaveLength(6);
+  expect(shown(watched)).not.toMatch(/asked by|request from 's run/i);
+  expect(shown(watched)).toContain("You are approving a request from a run that  watches");
 });
 
 test("the notification about tampering names no place that its reader is not in", () => {

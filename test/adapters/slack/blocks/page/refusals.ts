@@ -50,6 +50,10 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
       type: "part-filled",
       missing: [{ name: "Security", users: [], groups: [GroupId("S0SECURITY")], channels: [] }],
     },
+    {
+      type: "part-filled",
+      missing: ["Operations", "Security"].map((name) => ({ name, users: [], groups: [], channels: [] })),
+    },
   ],
   "already-voted": [{ type: "already-voted", decision: decisionOf("approve", "Checked the plan") }],
   undone: [{ type: "undone" }],
