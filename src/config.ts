@@ -54,15 +54,18 @@ const Formats = z.object({
   SLACK_BOT_TOKEN: token("xoxb-"),
   SLACK_APP_TOKEN: token("xapp-").optional(),
   SLACK_SIGNING_SECRET: text()
-    .regex(/^[\x21-\x7e]{16,}$/, "is not a signing secret: they have 16 characters or more, without spaces")
+    .regex(/^[\x21-\x7e]{16,}$/, "is not a signing secret, which has at least 16 characters and no spaces")
     .refine((value) => !PLACEHOLDER.test(value), "is a placeholder or an example, which everyone knows")
     .optional(),
   SLACK_APP_ID: text()
-    .regex(/^A[A-Z0-9]{1,30}$/, "is not an app's id, which is A and capitals or digits")
+    .regex(/^A[A-Z0-9]{1,30}$/, "is not an app id, which is an A followed by capital letters or digits")
     .optional(),
   SLACK_API_URL: url().optional(),
   AGENT_BASE_URL: url(),
-  AGENT_API_KEY: text().regex(/^[\x21-\x7e]+$/, "has spaces or characters that no HTTP header takes"),
+  AGENT_API_KEY: text().regex(
+    /^[\x21-\x7e]+$/,
+    "contains spaces or characters that an HTTP header can't carry",
+  ),
   AGENT_DENY_DECISION: text()
     .regex(/^[\x21-\x7e]{1,64}$/, "is not one word of at most 64 ASCII characters")
     .refine((word) => !/^approved?$/i.test(word), "says approve, so every denial would approve"),
@@ -75,7 +78,7 @@ const Formats = z.object({
   AUDIT_CHANNEL: channel().optional(),
   AUDIT_SINK: auditSink().optional(),
   AUDIT_SINK_TOKEN: text()
-    .regex(/^[\x21-\x7e]+$/, "has spaces or characters that no HTTP header takes")
+    .regex(/^[\x21-\x7e]+$/, "contains spaces or characters that an HTTP header can't carry")
     .optional(),
   ADMINS: people().optional(),
   APPROVERS: peopleAndGroups().optional(),
@@ -233,7 +236,7 @@ function faultsBetween(given: { readonly [name: string]: string | undefined }): 
   if (given["APPROVERS"] !== undefined && given["POLICY_FILE"] !== undefined)
     faults.push(fault("APPROVERS", MENTIONS_BY_POLICY));
   if (given["AUDIT_SINK_TOKEN"] !== undefined && !/^https?:/.test(given["AUDIT_SINK"] ?? ""))
-    faults.push(fault("AUDIT_SINK_TOKEN", "is set, and AUDIT_SINK is no address to which it could go"));
+    faults.push(fault("AUDIT_SINK_TOKEN", "is set, but AUDIT_SINK is not an https:// address to send it to"));
   if (Number(given["POLL_MIN_MS"]) > Number(given["POLL_MAX_MS"]))
     faults.push(fault("POLL_MIN_MS", "is greater than POLL_MAX_MS"));
   return faults;

@@ -110,7 +110,7 @@ export function outcomes(all: readonly KeptEntry[]): ReportSection {
 
 function shareRow(approved: readonly KeptEntry[], denied: readonly KeptEntry[]): ReportRow {
   const all = approved.length + denied.length;
-  const value = all === 0 ? "none" : `${((100 * approved.length) / all).toFixed(1)} %`;
+  const value = all === 0 ? "none" : `${((100 * approved.length) / all).toFixed(1)}%`;
   const counted = `approved / (approved + denied), confirmed and ${PERSON}: ${approved.length} / ${all}`;
   return { measure: "Share approved", value, counted, entries: [] };
 }

@@ -74,7 +74,10 @@ export const people = () => text().transform(ids);
 export const peopleAndGroups = () => text().transform(principals);
 
 export const channel = () =>
-  text().regex(/^[CG][A-Z0-9]{1,30}$/, "is not the id of a channel, which is C or G and capitals and digits");
+  text().regex(
+    /^[CG][A-Z0-9]{1,30}$/,
+    "is not a channel id, which is a C or G followed by capital letters or digits",
+  );
 
 /** Returns the URL without trailing slashes. Keeps a path prefix. */
 function baseUrl(value: string, issues: z.RefinementCtx): string {

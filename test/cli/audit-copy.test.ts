@@ -67,7 +67,7 @@ test("a complete copy agrees, even with repeated entries and partial lines", asy
   put([first, first, ...others.slice(0, 2), '{"class_uid":30', ...others.slice(1)]);
   const { code, out } = await against();
   expect(out).toContain("The copy agrees: 6 entries are the same in both.");
-  expect(out).toContain("1 of its lines are not audit entries.");
+  expect(out).toContain("1 of its lines is not an audit entry.");
   expect(code).toBe(0);
 });
 

@@ -79,7 +79,7 @@ test("each number names the entries behind it", async () => {
     "Events without an entry of their own": { value: "7", entries: "13" },
     Approved: { value: "2", entries: "4, 10" },
     Denied: { value: "1", entries: "7" },
-    "Share approved": { value: "66.7 %" },
+    "Share approved": { value: "66.7%" },
     "Closed undecided": { value: "1", entries: "11" },
     "Approvals sent": { value: "2", entries: "3, 9" },
     "of these by the requester": { value: "1", entries: "9" },

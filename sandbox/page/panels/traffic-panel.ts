@@ -52,7 +52,9 @@ function firstShown(all: readonly Traffic[]): number {
 function rest(kept: number, shown: number): Html {
   const older = kept - shown;
   return html`<p data-note>
-    ${older > 0 ? `${older} older lines are not shown here. ` : null}<a href="/page/traffic.jsonl" download
+    ${older > 0 ? `${older === 1 ? "1 older line is" : `${older} older lines are`} not shown here. ` : null}<a
+      href="/page/traffic.jsonl"
+      download
       >All ${kept} kept lines as a file</a
     >
   </p>`;

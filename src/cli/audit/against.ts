@@ -83,9 +83,16 @@ function words(found: CopyComparison): AgainstCopy {
       : [
           `The copy lacks the newest entries, ${rangeWords([found.notYet])}: they were not sent yet, or were cut off.`,
         ]),
-    ...(found.otherLines === 0 ? [] : [`${found.otherLines} of its lines are not audit entries.`]),
+    ...(found.otherLines === 0
+      ? []
+      : [
+          found.otherLines === 1
+            ? "1 of its lines is not an audit entry."
+            : `${found.otherLines} of its lines are not audit entries.`,
+        ]),
   ];
-  const head = `${agrees ? "The copy agrees" : "Otherwise the copy agrees"}: ${same} entries are the same in both.`;
+  const entries = same === 1 ? "1 entry is" : `${same} entries are`;
+  const head = `${agrees ? "The copy agrees" : "Otherwise the copy agrees"}: ${entries} the same in both.`;
   return { agrees, words: [...lines, head, ...notes].join("\n") };
 }
 

@@ -128,7 +128,9 @@ function rangeWords(numbers: readonly number[], maxRanges: number): string {
   // A spreadsheet takes "10-11" for a date.
   const words = ranges.map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`));
   const more = words.length - maxRanges;
-  return more > 0 ? `${words.slice(0, maxRanges).join(", ")} and ${more} more ranges` : words.join(", ");
+  return more > 0
+    ? `${words.slice(0, maxRanges).join(", ")} and ${more} more ${more === 1 ? "range" : "ranges"}`
+    : words.join(", ");
 }
 
 function csvReport(sections: readonly ReportSection[]): string {

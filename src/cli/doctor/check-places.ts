@@ -138,7 +138,7 @@ async function checkIds(call: Call, { what, ids, unknown }: Ids): Promise<Findin
   const asked = toAsk(ids);
   const { faulty = [], unchecked = [] } = await doubtsOf(call, asked);
   const rest = ids.length - asked.length;
-  const left = rest === 0 ? "" : `; ${rest} more ids were not checked`;
+  const left = rest === 0 ? "" : `; ${rest} more ${rest === 1 ? "id was" : "ids were"} not checked`;
   if (faulty.length + unchecked.length === 0)
     return [good(what, `Slack knows all ids that are named there (${asked.length})${left}`)];
   if (faulty.length === 0) return uncheckedFindings({ what, unknown }, unchecked, left);

@@ -129,17 +129,18 @@ function frozenPart({ everywhere, channels }: HealthAnswer["frozen"]): Block[] {
 }
 
 function unreadableBlock({ runs }: HealthAnswer["unreadable"]): Block {
-  const rest =
-    "requests that cannot be read, so they can't be decided here. A message in the run's thread says why.";
-  const text = `${count(runs)} ${runs === 1 ? "run has" : "runs have"} ${rest}`;
+  const text = `${count(runs)} ${plural(runs, "run has", "runs have")} requests that cannot be read, so they can't be decided here. ${threadsSayWhy(runs)}`;
   return rich(line(span("❌ Requests: ", { bold: true }), span(text)));
 }
 
 function unansweredBlock({ unanswered }: HealthAnswer["unreadable"]): Block {
-  const runs = unanswered === 1 ? "1 run" : `${count(unanswered)} runs`;
-  const says = `The service's answers about ${runs} cannot be used, so Countersign can't tell whether an approval is needed. A message in the run's thread says why.`;
+  const runs = `${count(unanswered)} ${plural(unanswered, "run")}`;
+  const says = `The service's answers about ${runs} cannot be used, so Countersign can't tell whether an approval is needed. ${threadsSayWhy(unanswered)}`;
   return rich(line(span("❌ Answers: ", { bold: true }), span(says)));
 }
+
+const threadsSayWhy = (runs: number): string =>
+  `A message in ${plural(runs, "the", "each")} run's thread says why.`;
 
 const sentence = (words: string): string =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
