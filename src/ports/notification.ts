@@ -47,7 +47,10 @@ export type NotificationStore = {
   notification(id: Nonce): Promise<Notification | null>;
   /** Resolves to the notifications that share this message, in the order of their entries. */
   notificationsIn(to: Notification["to"], ts: MessageTs): Promise<readonly Notification[]>;
-  /** Appends the entry, which refers to the decision. Resolves to "known", and writes nothing, if the audit has such an entry. */
+  /**
+   * Appends the entry, which refers to the decision. Resolves to "known", and writes nothing, if a proven entry of the audit already says so
+   * for the same person.
+   */
   dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
 };
 

@@ -5,6 +5,7 @@ import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/ent
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Nonce, RunId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
+import { type ProvenReads, readAfter } from "../engine/proven-entries.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
 import { reachOf } from "../notifications/reach.ts";
 import type { Counters } from "../ports.ts";
@@ -16,7 +17,6 @@ import {
   type Reach,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
-import type { AuditLog } from "../ports/audit-store.ts";
 import { type Asker, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { createNoteRefusal } from "./refusals.ts";
 
@@ -87,7 +87,7 @@ async function receiptOf(
   const { store, log } = deps;
   try {
     const facts = await factsOf(deps, receipt);
-    const reportedAt = at ?? (await firstReports(store, entry.seq)).get(entry.seq) ?? null;
+    const reportedAt = at ?? (await firstReports(store, receipt.to, entry.seq)).get(entry.seq) ?? null;
     const reach = await reachOf(store, entry);
     return { reportedAt, receipt, facts, reach, together: await sharedWith(deps, receipt) };
   } catch (error) {
@@ -108,7 +108,7 @@ async function sharedWith(
   if (post.type !== "up" || post.shows !== SEVERAL_RECEIPTS) return [];
   const receipts = await store.notificationsIn(to, post.ts);
   const oldest = Math.min(...receipts.map(({ entry }) => entry));
-  const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, oldest);
+  const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, to, oldest);
   const drawn: SharedReceipt[] = [];
   for (const receipt of receipts) {
     const facts = await factsOf(deps, receipt);
@@ -119,15 +119,23 @@ async function sharedWith(
   return drawn;
 }
 
-/** The maximum number of disputes that are searched for the first dispute of a decision. */
-const MAX_SEARCHED = 1_000;
-
-/** Resolves to the time of the first dispute of each decision, by the decision's entry. Considers the disputes after entry `from`. */
-async function firstReports(store: AuditLog, from: number): Promise<ReadonlyMap<number, number>> {
-  const later = await store.auditAfter(from, ["disputed"], MAX_SEARCHED);
+/**
+ * Resolves to the time of the first dispute of each decision by this person, by the decision's entry. Considers the disputes after entry
+ * `from`. Only proven ones count.
+ */
+async function firstReports(
+  store: ProvenReads,
+  user: Notification["to"],
+  from: number,
+): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await readAfter(store, from, ["disputed"]);
   const reports = new Map<number, number>();
-  for (const { entry } of later)
-    if (entry.refers !== undefined && !reports.has(entry.refers)) reports.set(entry.refers, entry.at);
+  for (const row of rows) {
+    if (row.type !== "proven") continue;
+    const { what, by, at, refers } = row.kept.entry;
+    const isTheirs = what === "disputed" && by?.user === user;
+    if (isTheirs && refers !== undefined && !reports.has(refers)) reports.set(refers, at);
+  }
   return reports;
 }
 

@@ -1,10 +1,13 @@
 // Attacks by a person who can write to the database file but does not have the key. They change stored data while the app is stopped.
 
 import { expect } from "vitest";
+import type { Message } from "#sandbox/slack/model.ts";
 import { buttonsOf, modalSays, textOf } from "../make/journey-sight.ts";
+import { says } from "../make/message-id.ts";
 import { ana, ben, cat, type Stage } from "../make/world.ts";
 import { literal, type WorldDatabase } from "../make/world-database.ts";
 import { type Attack, attacks, type Story } from "./classes.ts";
+import { rowsOf } from "./ground.ts";
 
 type Row = readonly [what: string, attack: (on: Story) => Promise<void>];
 
@@ -134,7 +137,33 @@ const rows: readonly Row[] = [
       expect(on.decisions()).toEqual([]);
     },
   ],
+  [
+    "other entries about a decision are renamed to disputes: the person who decided can still raise the alarm",
+    async (on) => {
+      const receipt = await receiptOf(on);
+      await changeDatabase(on.world, ({ sql }) =>
+        sql("update audit set what = 'disputed' where what in ('sent', 'settled')"),
+      );
+      await on.world.click(ben, receipt, "This was not me");
+      await on.world.told(ben, "answer:reported");
+      expect(disputersOf(on)).toEqual([ben]);
+      await on.world.becomes(on.card, "dispute:1:open");
+    },
+  ],
 ];
+
+/** Ben approves. Resolves to his receipt. */
+async function receiptOf({ world, card }: Story): Promise<Message> {
+  await world.decide(ben, card, "Approve", "looked at it");
+  await world.becomes(card, "approved");
+  return world.until(() => world.directTo(ben).find((each) => says("receipt:approve", each)));
+}
+
+/** Returns the person of each entry that is a dispute by its text. */
+const disputersOf = ({ world }: Story): string[] =>
+  rowsOf(world, "select entry from audit")
+    .map(({ entry }) => JSON.parse(String(entry)) as { what: string; by: { user: string } | null })
+    .flatMap(({ what, by }) => (what === "disputed" ? [String(by?.user)] : []));
 
 export const databaseCases: readonly Attack<Story>[] = attacks<Story, Row>(36, 1, rows, (on, [, attack]) =>
   attack(on),

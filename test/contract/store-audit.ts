@@ -293,5 +293,16 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(await expectWhole()).toBe(2);
       expect(await bench.store.dispute(aNonce(), entry)).toBe("known");
     });
+
+    test("a dispute by another person does not stand for one of this person", async () => {
+      const notification = aReceipt();
+      await bench.store.addNotifications([notification]);
+      await bench.store.audit([anAuditEntry(aRun(), { what: "decided" })]);
+      const entry = anAuditEntry(aRun(), { what: "disputed", refers: notification.entry });
+      const others = { ...entry, by: { team: aRun().team, user: UserId("U0OTHER") } };
+      expect(await bench.store.dispute(notification.id, others)).toBe("disputed");
+      expect(await bench.store.dispute(notification.id, entry)).toBe("disputed");
+      expect(await bench.store.dispute(notification.id, entry)).toBe("known");
+    });
   });
 }

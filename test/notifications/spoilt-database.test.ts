@@ -144,6 +144,19 @@ test("a receipt that is marked as disputed in the database can be disputed", asy
   expect(sent(bench, "dispute").length).toBeGreaterThan(0);
 });
 
+test("an entry of another kind whose row calls itself a dispute silences no dispute", async () => {
+  const { bench, spoil } = await withFile();
+  await decided(bench);
+  const receipt = await receiptOf(bench);
+  spoil("update audit set what = 'disputed' where what in ('sent', 'settled')");
+  expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ value: { again: false } });
+  const reportedAt = bench.clock.now();
+  await bench.clock.pass(5 * MIN);
+  expect(sent(bench, "dispute").length).toBeGreaterThan(0);
+  expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).not.toEqual([]);
+  expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ value: { again: true, reportedAt } });
+});
+
 describe("a run that cannot be read", () => {
   test("does not keep back the alarm of a dispute", async () => {
     const { bench, spoil } = await withFile();

@@ -4,14 +4,12 @@ import { sql } from "kysely";
 import { askedColumn } from "../../domain/audit/verify-chain.ts";
 import { RunId, type RunKey } from "../../domain/ids.ts";
 import type { AuditEntry } from "../../audit/entry.ts";
-import { PortError } from "../../ports.ts";
 import type { NotificationStore } from "../../ports/notification.ts";
-import { ROW_UNREADABLE } from "../../ports/store.ts";
 import type { AuditEvidence, AuditLog } from "../../ports/audit-store.ts";
 import { appendAudit, chainedEntry, keptEntry, LAST_SEQ, newest, takeAuditLock } from "./append-audit.ts";
 import { linkOf } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";
-import { createProof } from "./check-audit.ts";
+import { createProof, createReadableProof } from "./check-audit.ts";
 import { type AuditRow, type Database, read, type Trx, Undo, write } from "./database.ts";
 import type { Findings } from "./seals.ts";
 import { createNotifications } from "./stored-notifications.ts";
@@ -57,16 +55,14 @@ const MAX_TRIED = 20;
  * wall clock keeps a week from being recorded.
  */
 async function newestUntil(trx: Trx, { what, at: now }: AuditEntry, key: AuditKey): Promise<number> {
-  const prove = createProof(trx, key);
+  const prove = createReadableProof(trx, key);
   const rows = trx.selectFrom("audit").select("seq").where("what", "=", what).where("seq", "<=", LAST_SEQ);
-  for (const { seq } of await rows.orderBy("seq", "desc").limit(MAX_TRIED).execute())
-    try {
-      const proven = await prove(seq);
-      const { until = 0 } = proven.ok ? proven.kept.entry : {};
-      if (proven.ok && until <= now) return until;
-    } catch (error) {
-      if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
-    }
+  for (const { seq } of await rows.orderBy("seq", "desc").limit(MAX_TRIED).execute()) {
+    const proven = await prove(seq);
+    if (proven?.ok !== true) continue;
+    const { until = 0 } = proven.kept.entry;
+    if (until <= now) return until;
+  }
   return 0;
 }
 

@@ -14,7 +14,9 @@ import {
   rowFault,
   verifyAudit,
 } from "../../domain/audit/verify-chain.ts";
+import { PortError } from "../../ports.ts";
 import type { Finding, Proven } from "../../ports/audit-store.ts";
+import { ROW_UNREADABLE } from "../../ports/store.ts";
 import { chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
 import { auditBase, linkOf } from "./archive-bounds.ts";
 import { type AuditKey, auditSignatures, digestOf, keyIdOf } from "./audit-key.ts";
@@ -264,6 +266,21 @@ export function createProof(
     return fault === null
       ? { ok: true, kept: kept(row) }
       : { ok: false, fault, finding: auditFinding(fault, row) };
+  };
+}
+
+/** Does the same. Resolves to null if the entry is proven but has a form that this release does not know. */
+export function createReadableProof(
+  ...of: Parameters<typeof createProof>
+): (seq: number) => Promise<Proven | null> {
+  const prove = createProof(...of);
+  return async (seq) => {
+    try {
+      return await prove(seq);
+    } catch (error) {
+      if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
+      return null;
+    }
   };
 }
 

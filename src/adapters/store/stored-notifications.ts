@@ -4,10 +4,12 @@ import { setImmediate } from "node:timers/promises";
 import type { AuditEntry } from "../../audit/entry.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { ChannelId, Nonce, UserId } from "../../domain/ids.ts";
+import { isSameJson } from "../../domain/json.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
 import { ALARMS, type Notification, type NotificationStore } from "../../ports/notification.ts";
 import { appendAudit, LAST_SEQ, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
+import { createReadableProof } from "./check-audit.ts";
 import { type Database, inBatches, type NotificationRow, read, type Trx, Undo, write } from "./database.ts";
 import { type Doc, either, id, number, record, word } from "./document-shape.ts";
 import { postedMessage } from "./run-document.ts";
@@ -46,7 +48,7 @@ export function createNotifications(
       return row === undefined ? null : fromNotificationRow(row, findings);
     },
     notificationsIn: (to, ts) => notificationsIn(db, findings, to, ts),
-    dispute: (id, entry) => write(db, (trx) => dispute(trx, key, id, entry)),
+    dispute: (id, entry) => write(db, (trx) => dispute(trx, { key, findings }, id, entry)),
   };
 }
 
@@ -111,28 +113,47 @@ function strange(db: Database, limit: number) {
   return all.where("entry", "<=", LAST_SEQ).orderBy("made_at").limit(limit);
 }
 
+type Evidence = { readonly key: AuditKey; readonly findings: Pick<Findings, "report"> };
+
 async function dispute(
   trx: Trx,
-  key: AuditKey,
+  evidence: Evidence,
   id: Notification["id"],
   entry: AuditEntry,
 ): Promise<"disputed" | Undo<"known">> {
   const marks = trx.updateTable("notifications").set({ disputed: 1 }).where("id", "=", id);
   const marked = await marks.executeTakeFirst();
-  if (marked.numUpdatedRows === 0n || (await isRecorded(trx, entry))) return new Undo("known");
-  await appendAudit(trx, [entry], key);
+  if (marked.numUpdatedRows === 0n || (await isRecorded(trx, evidence, entry))) return new Undo("known");
+  await appendAudit(trx, [entry], evidence.key);
   return "disputed";
 }
 
-/** Asks the audit, because anyone with the database can set the mark of a notification. */
-async function isRecorded(trx: Trx, { what, refers }: AuditEntry): Promise<boolean> {
+/** The maximum number of rows that are tried. An honest audit has one for each decision. */
+const MAX_TRIED = 100;
+
+/**
+ * Asks the audit, because anyone with the database can set the mark of a notification. Only a proven entry of the same person counts, because
+ * a second alarm is better than none.
+ */
+async function isRecorded(trx: Trx, { key, findings }: Evidence, entry: AuditEntry): Promise<boolean> {
+  const { what, refers, by } = entry;
   await takeAuditLock(trx);
-  const same = trx.selectFrom("audit").select("entry").where("what", "=", what);
+  const prove = createReadableProof(trx, key);
+  const same = trx.selectFrom("audit").select(["seq", "entry"]).where("what", "=", what);
   const rows = await same
     .where("seq", ">", refers ?? 0)
     .where("seq", "<=", LAST_SEQ)
     .execute();
-  return rows.some((row) => parsedEntry(row.entry)?.["refers"] === refers);
+  const candidates = rows.filter((row) => parsedEntry(row.entry)?.["refers"] === refers);
+  for (const { seq } of candidates.slice(0, MAX_TRIED)) {
+    const proven = await prove(seq);
+    if (proven?.ok === false) findings.report(proven.finding);
+    if (proven?.ok !== true) continue;
+    const { kept } = proven;
+    if (kept.entry.what === what && kept.entry.refers === refers && isSameJson(kept.entry.by, by))
+      return true;
+  }
+  return false;
 }
 
 // Converts notifications to rows and back. The rows are not sealed, because the content is read from the audit.
