@@ -1,10 +1,11 @@
 // "This was not me": a new audit entry marks the entry of the decision as disputed, and the admins are notified. The decision stays: it may
 // have reached the service already, and only people can undo what followed.
 
-import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/entry.ts";
+import { aboutSameRun, auditEntry, isUndo, type KeptEntry, knowsRun } from "../audit/entry.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Nonce, RunId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
+import type { Integrity } from "../engine/integrity.ts";
 import { type ProvenReads, readAfter } from "../engine/proven-entries.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
 import { reachOf } from "../notifications/reach.ts";
@@ -17,6 +18,7 @@ import {
   type Reach,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
+import type { Finding } from "../ports/audit-store.ts";
 import { type Asker, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { createNoteRefusal } from "./refusals.ts";
 
@@ -47,34 +49,67 @@ export type SharedReceipt = {
 };
 
 /** `nonce` is null if the button carried no valid nonce. Rejects with PortError if nothing could be written. */
-export type Dispute = (by: PersonId, nonce: Nonce | null) => Promise<Result<Disputed, "unknown">>;
+export type Dispute = (by: PersonId, nonce: Nonce | null) => Promise<Result<Disputed, NotDisputed>>;
 
-export function createDispute(deps: NotificationDeps & { readonly metrics: Counters }): Dispute {
+/** "gone", "unproven": the receipt is the person's, but its entry is missing, as archived ones are, or does not prove what they decided. */
+export type NotDisputed = "unknown" | "gone" | "unproven";
+
+type DisputeDeps = NotificationDeps & {
+  readonly metrics: Counters;
+  readonly integrity: Pick<Integrity, "found">;
+};
+
+export function createDispute(deps: DisputeDeps): Dispute {
   const { store, audit, context, log } = deps;
   const refuse = createNoteRefusal(deps);
   return async (by, nonce) => {
-    const notification = nonce === null ? null : await store.notification(nonce);
-    const decided = notification === null ? null : await store.auditEntry(notification.entry);
-    const isTheirs =
-      notification !== null &&
-      isReceipt(notification) &&
-      notification.to === by.user &&
-      by.team === audit.team;
-    if (notification === null || decided === null || !isTheirs) {
-      await refuse(by, "unknown", { step: "receipt" });
-      return err("unknown");
+    const found = await ownDecision(deps, by, nonce);
+    if (!found.ok) {
+      await refuse(by, found.error === "unproven" ? "tampered" : "unknown", { step: "receipt" });
+      return found;
     }
+    const { receipt, decided } = found.value;
     const { run, runId, approval, verdict, digest, policy } = decided.entry;
     const decision = { approval, verdict, digest, policy, refers: decided.seq };
     const about = { ...aboutSameRun(decided.entry), ...decision };
     const facts = { at: context().now, what: "disputed", outcome: "disputed", by } as const;
-    const marked = await store.dispute(notification.id, auditEntry(null, { ...facts, ...about }));
+    const marked = await store.dispute(receipt.id, auditEntry(null, { ...facts, ...about }));
     log.error({ ...by, run, runId, entry: decided.seq }, "a person disputes a decision in their name");
     const again = marked === "known";
-    const redrawn = await receiptOf(deps, notification, decided, again ? null : facts.at);
+    const redrawn = await receiptOf(deps, receipt, decided, again ? null : facts.at);
     const notified = { admins: audit.admins.length, channel: audit.channel !== null };
     return ok({ again, notified, entry: decided, ...redrawn });
   };
+}
+
+type OwnDecision = { readonly receipt: Notification; readonly decided: KeptEntry };
+
+/** The row of a receipt is not sealed, so the proven entry says whose decision it is. A receipt that disagrees with it is a finding. */
+async function ownDecision(
+  { store, audit, context, integrity }: DisputeDeps,
+  by: PersonId,
+  nonce: Nonce | null,
+): Promise<Result<OwnDecision, NotDisputed>> {
+  const row = nonce === null ? null : await store.notification(nonce);
+  if (row === null || by.team !== audit.team) return err("unknown");
+  const proven = await store.provenEntry(row.entry);
+  if (proven.ok && isDecisionOf(by, proven.kept))
+    return ok({ receipt: { ...row, kind: "receipt", to: by.user }, decided: proven.kept });
+  if (!isReceipt(row) || row.to !== by.user) return err("unknown");
+  if ((await store.auditProof(row.entry)) === null) return err("gone");
+  integrity.found(proven.ok ? wrongReceipt(row, context().digest) : proven.finding);
+  return err("unproven");
+}
+
+const isDecisionOf = ({ user }: PersonId, { entry }: KeptEntry): boolean =>
+  (entry.what === "decided" || entry.what === "voted" || isUndo(entry)) && entry.by?.user === user;
+
+const ID_CHARS = 16;
+
+/** The id of a receipt is the value of its button, so the finding has only its digest. */
+function wrongReceipt({ id, entry }: Notification, digest: (text: string) => string): Finding {
+  const words = `a stored receipt was changed outside Countersign: it names audit entry ${entry}, which is no decision of its recipient`;
+  return { id: `receipt ${digest(id).slice(0, ID_CHARS)} ${entry}`, words, run: null };
 }
 
 /** Never rejects, because the dispute is already written. `at` is null if the decision was disputed before. */

@@ -1,15 +1,20 @@
 // A decision by the approver, and the notifications that result from it.
 
+import type { UserId } from "#src/domain/ids.ts";
 import { type Bench, failure } from "./bot.ts";
 import { APPROVER, TEAM } from "./run.ts";
 
 export const BY = { team: TEAM, user: APPROVER };
 
-export async function decided(bench: Bench, verdict: "approve" | "deny" = "approve") {
+export async function decided(
+  bench: Bench,
+  verdict: "approve" | "deny" = "approve",
+  user: UserId = APPROVER,
+) {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.open(card.click, verdict);
+  const opened = await bench.flow.openForm.open({ ...card.click, user }, verdict);
   if (!opened.ok) throw new Error(opened.error.refusal.type);
-  const done = await bench.flow.submitDecision(BY, opened.value.ticket.nonce, "go");
+  const done = await bench.flow.submitDecision({ team: TEAM, user }, opened.value.ticket.nonce, "go");
   if (!done.ok) throw new Error(done.error.refusal.type);
   return card;
 }

@@ -2,10 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import { auditEntry } from "#src/audit/entry.ts";
+import { UserId } from "#src/domain/ids.ts";
 import { PLANNED } from "#src/domain/posted-message.ts";
-import { AUDIT_CHANNEL, createBench } from "../make/bot.ts";
+import { AUDIT_CHANNEL, type Bench, createBench } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
-import { aNonce, NOON } from "../make/run.ts";
+import { aNonce, APPROVER, NOON } from "../make/run.ts";
 import { rowThatIsNoEntry, withFile } from "../make/spoilt-database.ts";
 
 const MIN = 60_000;
@@ -155,6 +156,78 @@ test("an entry of another kind whose row calls itself a dispute silences no disp
   expect(sent(bench, "dispute").length).toBeGreaterThan(0);
   expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).not.toEqual([]);
   expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ value: { again: true, reportedAt } });
+});
+
+describe("a stored receipt", () => {
+  const SECOND = UserId("U0SECOND");
+  const disputers = async ({ store }: Bench) =>
+    (await store.auditAfter(0, ["disputed"], 10)).map(({ entry }) => entry.by?.user);
+
+  /** The newest decision of another person. */
+  const ofAnother = (what: "decided" | "settled"): string =>
+    `(select max(seq) from audit where what = '${what}' and by_user = '${SECOND}')`;
+
+  test.for(["decided", "settled"] as const)(
+    "that names a %s entry of another person disputes nothing and uses up nothing",
+    async (what) => {
+      const { bench, spoil } = await withFile();
+      await decided(bench);
+      const receipt = await receiptOf(bench);
+      await decided(bench, "deny", SECOND);
+      await bench.clock.pass(5 * MIN);
+      spoil(`update notifications set entry = ${ofAnother(what)} where to_id = '${APPROVER}'`);
+      expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: false, error: "unproven" });
+      await bench.clock.pass(5 * MIN);
+      expect(sent(bench, "dispute")).toEqual([]);
+      expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toHaveLength(1);
+      const [other] = sent(bench, "receipt").filter(({ to }) => to === SECOND);
+      if (other === undefined) throw new Error("no receipt");
+      expect(await bench.flow.dispute({ ...BY, user: SECOND }, other.id)).toMatchObject({
+        value: { again: false },
+      });
+      expect(await disputers(bench)).toEqual([SECOND]);
+    },
+  );
+
+  test("that names an entry of the same person that is no decision disputes nothing", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    spoil("update notifications set entry = (select max(seq) from audit where what = 'sent')");
+    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: false, error: "unproven" });
+    expect(await disputers(bench)).toEqual([]);
+  });
+
+  test("of an altered decision disputes nothing, and the finding is notified", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    spoil("update audit set entry = replace(entry, 'approve', 'deny') where what = 'decided'");
+    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: false, error: "unproven" });
+    await bench.clock.pass(5 * MIN);
+    expect(await disputers(bench)).toEqual([]);
+    expect(sent(bench, "tampering").length).toBeGreaterThan(0);
+  });
+
+  test("of a decision whose entry is missing disputes nothing, and is no finding, because the entry may be archived", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    spoil("delete from audit where what = 'decided'");
+    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: false, error: "gone" });
+    expect(await disputers(bench)).toEqual([]);
+    expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toEqual([]);
+  });
+
+  test("that was given to another person in the database belongs to the person who decided", async () => {
+    const { bench, spoil } = await withFile();
+    await decided(bench);
+    const receipt = await receiptOf(bench);
+    spoil(`update notifications set to_id = '${SECOND}', kind = 'answered'`);
+    expect(await bench.flow.dispute({ ...BY, user: SECOND }, receipt.id)).toMatchObject({ ok: false });
+    expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true });
+    expect(await disputers(bench)).toEqual([APPROVER]);
+  });
 });
 
 describe("a run that cannot be read", () => {

@@ -151,17 +151,17 @@ export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promis
 /** Resolves to null if nothing was reported. Then the person has an answer that says so. */
 async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disputed | null> {
   const [{ value }] = payload.actions;
+  let answer = NOT_REPORTED_YET;
   try {
     const by = { team: deps.team, user: payload.user.id };
     const disputed = await deps.dispute(by, parsed<Nonce>(Nonce, value));
     if (disputed.ok) return disputed.value;
+    answer = disputed.error === "unknown" ? NOT_YOUR_RECEIPT : NOT_PROVEN;
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, 'could not record "This was not me"');
-    await showAnswer(deps, payload, NOT_REPORTED_YET);
-    return null;
   }
-  await showAnswer(deps, payload, NOT_YOUR_RECEIPT);
+  await showAnswer(deps, payload, answer);
   return null;
 }
 
@@ -174,6 +174,11 @@ const NOT_YOUR_RECEIPT: Answer = {
   id: "answer:not-your-receipt",
   heading: "Nothing was reported",
   text: "This button does not belong to a receipt of yours.",
+};
+const NOT_PROVEN: Answer = {
+  id: "answer:decision-not-proven",
+  heading: "Nothing was reported",
+  text: "Countersign cannot verify what its audit says about this decision, so it recorded no report. If you did not decide this, tell an admin of Countersign *now*. Sign out of all your Slack sessions and change your password.",
 };
 
 /**

@@ -116,6 +116,7 @@ type AnswerName =
   | "reported-before"
   | "report-not-recorded"
   | "not-your-receipt"
+  | "decision-not-proven"
   | "failed"
   | "not-read"
   | "unreadable-run"

@@ -112,7 +112,8 @@ function dispute(
 ): Message {
   const about = facts.about ?? facts.entry;
   const { entry } = about;
-  const by = entry.by === null ? span("Someone") : person(entry.by.user);
+  const { by: disputer } = facts.entry.entry;
+  const by = disputer === null ? span("Someone") : person(disputer.user);
   const { says, stays, todo } = disputeWords(entry, facts.reach ?? "maybe");
   const title = '🚨 "This was not me"';
   const run = oneLine(entry.runId ?? entry.run ?? "", 120);

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { receipt, severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
+import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import { refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import type { Notification, NotificationFacts } from "#src/ports/notification.ts";
@@ -18,16 +19,18 @@ const kept = (facts: Partial<AuditEntry>) => ({
   entry: anAuditEntry(aWatchedRun(), facts),
 });
 
-function textWith(
+function drawnWith(
   kind: Notification["kind"],
   facts: Partial<AuditEntry>,
   more: Partial<NotificationFacts> = {},
-): string {
+): Message["blocks"] {
   const post = { type: "planned", notBefore: 0, tries: 0, why: "" } as const;
   const notification = { id: aNonce(), kind, entry: 7, to: ADMIN, madeAt: NOON, post };
   const about = { about: null, action: null, channel: null, card: null, ...more };
-  return textOf(notificationMessage(notification, { entry: kept(facts), ...about }).blocks);
+  return notificationMessage(notification, { entry: kept(facts), ...about }).blocks;
 }
+
+const textWith = (...drawn: Parameters<typeof drawnWith>): string => textOf(drawnWith(...drawn));
 
 describe("the alarm about a disputed decision", () => {
   const by = { team: TEAM, user: APPROVER };
@@ -45,6 +48,13 @@ describe("the alarm about a disputed decision", () => {
       expect(alarm("deny", reach)).not.toMatch(/deny it|stop whatever/);
       expect(alarm("deny", reach)).toContain("End this person's Slack sessions. Then close the dispute");
     }
+  });
+
+  test("names the person who disputes", () => {
+    const about = kept({ what: "decided", by: { team: TEAM, user: ADMIN } });
+    const drawn = JSON.stringify(drawnWith("dispute", { what: "disputed", by }, { about }));
+    expect(drawn).toContain(APPROVER);
+    expect(drawn).not.toContain(ADMIN);
   });
 });
 

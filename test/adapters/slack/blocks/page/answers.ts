@@ -374,7 +374,8 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     ],
     "answer:reported-before": await notMe(ok({ ...REPORTED, again: true, notified: BOTH })),
     "answer:report-not-recorded": await clicked(onNotMe, "", { dispute: fails("maybe") }),
-    "answer:not-your-receipt": await notMe(err({ type: "unknown" })),
+    "answer:not-your-receipt": await notMe(err("unknown")),
+    "answer:decision-not-proven": await notMe(err("unproven")),
     "answer:dispute-closed": await typed("audit close run_7 It was Ben after all", {
       closeDispute: async () => ok(1),
     }),
