@@ -35,16 +35,20 @@ export type BrakePress = {
   readonly run: RunKey | null;
 };
 
+/** `shown`: the time of the stop that the button was drawn for. Null if the button names none. */
+export type LiftPress = BrakePress & { readonly shown: number | null };
+
 export type StopRun = {
   /** Everything that was not sent is denied when this resolves to ok. Rejects with PortError if the stop could not be stored. */
   stop(press: BrakePress): Promise<Result<Run, RefusedAttempt>>;
-  lift(press: BrakePress): Promise<Result<Run, RefusedAttempt>>;
+  /** Lifts only the stop that the button was drawn for. A press that comes late or twice may find another one. */
+  lift(press: LiftPress): Promise<Result<Run, RefusedAttempt>>;
 };
 
 export function createStopRun(deps: DecideDeps): StopRun {
   return {
     stop: (press) => brake(deps, press, STOP),
-    lift: (press) => brake(deps, press, LIFT),
+    lift: (press) => brake(deps, press, { ...LIFT, refusalNow: (run) => refusalOfOtherStop(run, press) }),
   };
 }
 
@@ -58,6 +62,8 @@ type Brake = {
   readonly maxAgeMs: number;
   /** Returns whether the press has an effect. */
   readonly isWanted: (run: Run) => boolean;
+  /** Returns why the press, which has an effect, is refused all the same. */
+  readonly refusalNow: (run: Run) => Refusal | null;
 };
 
 const STOP: Brake = {
@@ -67,8 +73,9 @@ const STOP: Brake = {
   refusalTo: refusalToStop,
   maxAgeMs: CLICK_AGE_MS,
   isWanted: (run) => !deniesAll(run),
+  refusalNow: () => null,
 };
-const LIFT: Brake = {
+const LIFT: Omit<Brake, "refusalNow"> = {
   step: "lift",
   what: "stop-lifted",
   apply: liftStop,
@@ -77,10 +84,13 @@ const LIFT: Brake = {
   isWanted: isStopped,
 };
 
+const refusalOfOtherStop = ({ stop }: Run, { shown }: LiftPress): Refusal | null =>
+  stop === undefined || stop.at === shown ? null : { type: "other-stop", stop };
+
 async function brake(
   deps: DecideDeps,
   press: BrakePress,
-  { step, what, apply, refusalTo, isWanted, maxAgeMs }: Brake,
+  { step, what, apply, refusalTo, isWanted, refusalNow, maxAgeMs }: Brake,
 ): Promise<Result<Run, RefusedAttempt>> {
   const { team, user, channel, run: key } = press;
   const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);
@@ -97,6 +107,8 @@ async function brake(
   const after = await deps.engine.transactAnywhere<Refusal | null>(key, (newest) => {
     if (!isStoppable(newest)) return { run: newest, value: { type: "closed", why: "run-over" } };
     if (!isWanted(newest)) return { run: newest, value: null };
+    const refusalOfNewest = refusalNow(newest);
+    if (refusalOfNewest !== null) return { run: newest, value: refusalOfNewest };
     const ctx = deps.context();
     const entry = auditEntry(newest, { at: ctx.now, what, outcome: what, by: { team, user } });
     return { run: apply(newest, user, ctx), value: null, sideWrites: { audit: [entry] } };

@@ -170,7 +170,29 @@ const rows: readonly Row[] = [
       expect(on.decisions()).toEqual([]);
     },
   ],
+  [
+    "a press that lifted one stop is delivered again after another stop",
+    async (on) => {
+      keepRunning(on);
+      await stop(on);
+      const message = await on.world.saidIn(on.opening, "thread:stopped");
+      await on.world.click(cat, message, "Lift the stop");
+      const body = on.world.lastPayload("block_actions");
+      await on.world.becomes(message, "thread:stop-lifted");
+      on.refused("other-stop", cat);
+      await press(on, { user: ben, action: "run_stop" });
+      await on.world.until(() => entries(on, "stopped") === 2);
+      await on.world.deliver(body);
+      await on.world.until(() => entries(on, "refused") > 0);
+      expect(entries(on, "stop-lifted")).toBe(1);
+      on.world.service.control.clearFaults();
+    },
+  ],
 ];
+
+/** From now on, the service confirms decisions without acting on them, so the run goes on. */
+const keepRunning = ({ world }: Story): unknown =>
+  world.service.control.fault({ route: "decide" }, { type: "answer", status: 200, body: "{}" }, "all");
 
 export const brakeCases: readonly Attack<Story>[] = attacks<Story, Row>(
   37,

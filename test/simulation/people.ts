@@ -5,6 +5,7 @@ import type { Bot } from "#src/bot.ts";
 import type { Verdict } from "#src/domain/approval.ts";
 import type { ChannelId, RunKey, UserId } from "#src/domain/ids.ts";
 import { runId } from "#src/domain/run.ts";
+import { STOPPED } from "#src/domain/slot.ts";
 import { PortError } from "#src/ports.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { TEAM } from "../make/run.ts";
@@ -163,7 +164,8 @@ export class SimulatedPeople {
   }
 
   async lift(at: Host, by: UserId, key: RunKey, channel: ChannelId): Promise<void> {
-    const press = { team: TEAM, user: by, channel, run: key };
+    const [message] = this.#world.slack.of(key, STOPPED);
+    const press = { team: TEAM, user: by, channel, run: key, shown: message?.run.stop?.at ?? null };
     this.#end(key, this.#world.timeline.now);
     await this.#lifting(key, () =>
       this.#act(at, `${by} lifts the stop of ${key}`, ({ stopRun }) => stopRun.lift(press)),

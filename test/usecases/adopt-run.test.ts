@@ -230,8 +230,9 @@ test("a run whose record was changed and that is watched again is still stopped,
   expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
   await bench.clock.pass(1_000);
   await tamperAndWatch(bench, id, FRIEND);
-  expect((await bench.run(id)).stop).toMatchObject({ by: OTHER });
-  expect(await bench.flow.stopRun.lift(press)).toMatchObject({ ok: true });
+  const { stop } = await bench.run(id);
+  expect(stop).toMatchObject({ by: OTHER });
+  expect(await bench.flow.stopRun.lift({ ...press, shown: stop?.at ?? null })).toMatchObject({ ok: true });
   await bench.clock.pass(1_000);
   await tamperAndWatch(bench, id, FRIEND);
   expect((await bench.run(id)).stop).toBeUndefined();
@@ -265,8 +266,9 @@ test("a stopped run that is forgotten and watched again gets no approval until t
   const { key, stop } = await bench.run(id);
   expect(stop).toMatchObject({ by: OTHER });
   expect(await opens(bench, id, FRIEND.user)).toBe("stopped");
-  expect(await bench.flow.stopRun.lift({ ...BY, run: key })).toMatchObject({ ok: false });
-  expect(await bench.flow.stopRun.lift({ ...BY, user: FRIEND.user, run: key })).toMatchObject({ ok: true });
+  const lift = { ...BY, run: key, shown: stop?.at ?? null };
+  expect(await bench.flow.stopRun.lift(lift)).toMatchObject({ ok: false });
+  expect(await bench.flow.stopRun.lift({ ...lift, user: FRIEND.user })).toMatchObject({ ok: true });
   bench.agents.pending.set(id, ["apr_3"]);
   await bench.clock.pass(5_000);
   bench.agents.pending.delete(id);
@@ -326,7 +328,8 @@ test.each([
   const id = RunId("run_1");
   await stopped(bench, id);
   await stopped(bench, RunId("run_2"));
-  const lift = { ...BY, user: FRIEND.user, run: (await bench.run(RunId(lifted))).key };
+  const { key: run, stop: shown } = await bench.run(RunId(lifted));
+  const lift = { ...BY, user: FRIEND.user, run, shown: shown?.at ?? null };
   expect(await bench.flow.stopRun.lift(lift)).toMatchObject({ ok: true });
   await bench.clock.pass(5_000);
   spoil(`update audit set ${change}`);

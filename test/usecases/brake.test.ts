@@ -14,7 +14,7 @@ import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 const OTHER_ADMIN = UserId("U0OTHERADMIN");
 const HELD = { holdMs: 5_000 };
 
-const press = (run: Run, user: UserId) => ({ team: TEAM, user, channel: CHANNEL, run: run.key });
+const press = (run: Run, user: UserId) => ({ ...asker(user), run: run.key, shown: run.stop?.at ?? null });
 const asker = (user: UserId) => ({ team: TEAM, user, channel: CHANNEL });
 const lost = { type: "unsure", why: "no answer", code: "timeout" } as const;
 
@@ -129,7 +129,7 @@ describe("a stopped run", () => {
     const card = cardSlot(ApprovalId("apr_1"));
     const stopped = expect.stringContaining(`stopped ${run.stop?.at}`) as string;
     expect(run.posts[card]).toMatchObject({ shows: stopped });
-    await bench.flow.stopRun.lift(press(run, APPROVER));
+    await bench.flow.stopRun.lift(press(await bench.run(id), APPROVER));
     await bench.clock.pass(20_000);
     expect((await bench.run(id)).posts[card]).not.toMatchObject({ shows: stopped });
   });
@@ -196,10 +196,10 @@ describe("a stopped run", () => {
     bench.agents.pending.set(id, [{ id: "apr_2", content: { action: "x" } }]);
     await bench.clock.pass(20_000);
     expect(sent(bench)).toEqual(["deny", "deny"]);
-    expect(await bench.flow.stopRun.lift(press(run, REQUESTER))).toMatchObject({
+    expect(await bench.flow.stopRun.lift(press(await bench.run(id), REQUESTER))).toMatchObject({
       error: { refusal: { type: "requester" } },
     });
-    expect(await bench.flow.stopRun.lift(press(run, APPROVER))).toMatchObject({ ok: true });
+    expect(await bench.flow.stopRun.lift(press(await bench.run(id), APPROVER))).toMatchObject({ ok: true });
     bench.agents.pending.set(id, [{ id: "apr_3", content: { action: "y" } }]);
     await bench.clock.pass(20_000);
     expect(first({ ...run, approvals: (await bench.run(id)).approvals.slice(2) })?.state.type).toBe(
@@ -214,7 +214,7 @@ describe("a stopped run", () => {
     const { id } = await bench.withCard();
     const run = await bench.run(id);
     await bench.flow.stopRun.stop(press(run, APPROVER));
-    expect(await bench.flow.stopRun.lift(press(run, REQUESTER))).toMatchObject({
+    expect(await bench.flow.stopRun.lift(press(await bench.run(id), REQUESTER))).toMatchObject({
       error: { refusal: { type: "requester" } },
     });
     expect((await bench.run(id)).stop).not.toHaveProperty("lifted");

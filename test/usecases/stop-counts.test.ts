@@ -21,8 +21,8 @@ async function stopped(answer: Bench["agents"]["answer"]) {
 }
 
 const pressOn = async (bench: Bench, id: RunId) => {
-  const { key: run } = await bench.run(id);
-  return { ...BY, channel: CHANNEL, run };
+  const { key: run, stop } = await bench.run(id);
+  return { ...BY, channel: CHANNEL, run, shown: stop?.at ?? null };
 };
 
 /** The denial never leaves, the stop is lifted, and the request changes, so it waits again. */

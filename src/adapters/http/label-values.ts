@@ -55,6 +55,7 @@ const DECISION_REFUSALS: { readonly [Type in Refusal["type"]]: true } = {
   "file-not-seen": true,
   stopped: true,
   frozen: true,
+  "other-stop": true,
   "too-late": true,
   "not-yours": true,
   "already-decided": true,

@@ -12,6 +12,7 @@ import { named } from "./blocks/deployment.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { commandRefusalWords } from "./blocks/command-refusal-words.ts";
 import { refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
+import { stopShownIn } from "./blocks/brake-blocks.ts";
 import { brakeRefusal } from "./blocks/brake-refusal-words.ts";
 import type { Message } from "./blocks/rich.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
@@ -104,12 +105,13 @@ const NOT_UNDONE =
 
 /** A successful press gets no answer, because the card and the thread show the stop. */
 export async function onBrakeClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {
-  const [{ action_id, value }] = payload.actions;
+  const [{ action_id, block_id, value }] = payload.actions;
   const press = {
     team: deps.team,
     user: payload.user.id,
     channel: payload.channel.id,
     run: parsed<RunKey>(RunKey, value),
+    shown: stopShownIn(block_id),
   };
   try {
     const act = action_id === RUN_STOP ? "stop" : "lift";

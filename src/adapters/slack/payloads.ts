@@ -31,7 +31,7 @@ export const clickPayload = z.object({
   user,
   channel: z.object({ id: id(ChannelId) }),
   message: z.object({ ts: id(MessageTs) }),
-  actions: z.tuple([z.object({ action_id: z.string(), value: z.string() })]),
+  actions: z.tuple([z.object({ action_id: z.string(), block_id: z.string().optional(), value: z.string() })]),
   trigger_id: z.string().min(1),
   response_url: z.string(),
 });

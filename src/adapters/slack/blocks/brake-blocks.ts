@@ -145,6 +145,15 @@ function liftActions({ key, stop }: Run): Block {
   return { type: "actions", block_id: `lift-${stop?.at ?? 0}-${key}`, elements: [button] } as Block;
 }
 
+/**
+ * Returns the time of the stop that a "Lift the stop" button was drawn for, from the id of its block. The buttons of all earlier releases have
+ * it, too. Null if the id names no stop.
+ */
+export function stopShownIn(blockId: string | undefined): number | null {
+  const [, at] = /^lift-(\d{1,15})-/.exec(blockId ?? "") ?? [];
+  return at === undefined ? null : Number(at);
+}
+
 /** The block on an open card. */
 export function brakeBlocks(run: Run): Block[] {
   const { stop, frozen } = run;

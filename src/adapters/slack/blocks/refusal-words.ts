@@ -86,10 +86,10 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return stoppedWords(refusal.stop);
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No approval is sent until the freeze is lifted. You can deny this. Nothing was sent.`;
+    case "other-stop":
+      return otherStopWords(refusal.stop);
     case "reason-needed":
-      if (refusal.verdict === "approve")
-        return "Say why: this approval needs a reason. The service gets it, and everyone in the channel sees it.";
-      return "Say why: a denial needs a reason. The service gets it, and everyone in the channel sees it.";
+      return `Say why: ${refusal.verdict === "approve" ? "this approval" : "a denial"} needs a reason. The service gets it, and everyone in the channel sees it.`;
     case "reason-too-short":
       return `Too short: ${count(refusal.chars)} ${plural(refusal.chars, "character")}. The rule asks for at least ${count(refusal.fewest)}.`;
     case "reason-too-long":
@@ -118,6 +118,9 @@ function stoppedWords({ by, ofEarlierRecord }: Stop): string {
     ? `${mentioned(by)} stopped a run with this id. The service may have given the id to another run since. Nothing is approved ${lifts}. You can deny this. Nothing was sent.`
     : `${mentioned(by)} stopped this run. Its requests are denied ${lifts}. Nothing was sent.`;
 }
+
+const otherStopWords = ({ by, at }: Stop): string =>
+  `The stop that this button was for is over, but ${mentioned(by)} stopped the run again, ${localTime(at)}. That stop holds: nothing was lifted. If it should end, too, press Lift the stop in the run's thread again.`;
 
 function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): string {
   const asked =
@@ -228,6 +231,7 @@ const TITLES = {
   "file-not-seen": "You can only deny this",
   stopped: "This run is stopped",
   frozen: "Frozen: only deny",
+  "other-stop": "Another stop holds",
   "too-late": "Too late to undo",
   "not-yours": "You can't undo this",
   "already-decided": "Already decided",
@@ -254,6 +258,7 @@ export function refusalTitle(refusal: Refusal): string {
 export function refusalPlain(refusal: Refusal): string {
   if (refusal.type === "stopped")
     return "This run is stopped, so nothing it asks for can be approved. Nothing was sent.";
+  if (refusal.type === "other-stop") return "Another stop of this run holds. Nothing was lifted.";
   if (refusal.type === "frozen")
     return "Countersign is frozen, so no approval is sent. You can deny it. Nothing was sent.";
   if (refusal.type === "too-late" && refusal.became?.type === "sent")

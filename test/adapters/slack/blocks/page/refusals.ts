@@ -72,6 +72,10 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
     { type: "frozen", freeze: { ...FROZEN, channel: null, why: "" } },
     { type: "frozen", freeze: UNPROVEN_FREEZE },
   ],
+  "other-stop": [
+    { type: "other-stop", stop: { by: BEN, at: NOON } },
+    { type: "other-stop", stop: { by: UNKNOWN_PERSON, at: NOON } },
+  ],
   "too-late": [
     { type: "too-late", became: { type: "sent", at: NOON } },
     { type: "too-late", became: { type: "sent", at: null } },

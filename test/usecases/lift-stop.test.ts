@@ -1,0 +1,45 @@
+// A press on "Lift the stop" that comes late or twice, while another stop holds.
+
+import { expect, test } from "vitest";
+import { type Bench, createBench } from "../make/bot.ts";
+import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+
+/** A run that is stopped a second time. `late`: the press that would lift the first stop. */
+async function stoppedAgain() {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  const { key: run } = await bench.run(id);
+  const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run };
+  await bench.flow.stopRun.stop(press);
+  const late = { ...press, shown: (await bench.run(id)).stop?.at ?? null };
+  expect(await bench.flow.stopRun.lift(late)).toMatchObject({ ok: true });
+  await bench.clock.pass(1_000);
+  await bench.flow.stopRun.stop({ ...press, user: REQUESTER });
+  return { bench, late, stopNow: async () => (await bench.run(id)).stop };
+}
+
+const lifts = ({ store }: Bench) => store.auditAfter(0, ["stop-lifted"], 100);
+
+test.for([
+  ["an earlier stop", {}],
+  ["no stop", { shown: null }],
+] as const)("the button of %s does not lift the stop that holds", async ([, change]) => {
+  const { bench, late, stopNow } = await stoppedAgain();
+  const stop = await stopNow();
+  expect(await bench.flow.stopRun.lift({ ...late, ...change })).toMatchObject({
+    error: { refusal: { type: "other-stop", stop } },
+  });
+  expect(await stopNow()).toEqual(stop);
+  expect(await lifts(bench)).toHaveLength(1);
+  const [refused] = await bench.store.auditAfter(0, ["refused"], 100);
+  expect(refused?.entry).toMatchObject({ step: "lift", refusal: "other-stop", by: { user: APPROVER } });
+});
+
+test("the button of the stop that holds lifts it, and a second press on it changes nothing", async () => {
+  const { bench, late, stopNow } = await stoppedAgain();
+  const now = { ...late, shown: (await stopNow())?.at ?? null };
+  expect(await bench.flow.stopRun.lift(now)).toMatchObject({ ok: true });
+  expect(await bench.flow.stopRun.lift(now)).toMatchObject({ ok: true });
+  expect(await stopNow()).toHaveProperty("lifted");
+  expect(await lifts(bench)).toHaveLength(2);
+});
