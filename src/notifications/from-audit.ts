@@ -30,6 +30,7 @@ import type { DocumentStore, RunStore } from "../ports/store.ts";
 import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
 
 import { addDailyHead } from "./daily-head.ts";
+import { nullIfNeverReadable } from "./never-readable.ts";
 import { reachOf } from "./reach.ts";
 import { createWeekEnds, lookBackIn } from "./announce-look-back.ts";
 
@@ -68,12 +69,13 @@ export type NotificationWriterDeps = NotificationDeps & {
 export type NotificationWriter = {
   /** Creates the notifications of the newest entries. Only one replica may call it at a time. */
   write(): Promise<void>;
-  /** Must be called when another replica may write. The cursor that this one remembers is then outdated. */
+  /** Must be called when another replica may write. What this one remembers is then outdated. */
   handOver(): void;
 };
 
 export function createNotificationWriter(deps: NotificationWriterDeps): NotificationWriter {
   let place: AuditPlace | null = null;
+  let headDay: string | null = null;
   let weekEnds = createWeekEnds(deps);
   return {
     async write() {
@@ -86,9 +88,9 @@ export function createNotificationWriter(deps: NotificationWriterDeps): Notifica
       }
       place = await followUp(deps, place?.seq ?? (await firstCursor(deps)), head);
       await weekEnds.note();
-      await addDailyHead(deps);
+      headDay = await addDailyHead(deps, headDay);
     },
-    handOver: () => void (place = null),
+    handOver: () => void ([place, headDay] = [null, null]),
   };
 }
 
@@ -276,12 +278,6 @@ export async function factsOf(
     card: card?.type === "up" ? card.ts : null,
     ...(entry.entry.what === "disputed" && about !== null && { reach: await reachOf(store, about) }),
   };
-}
-
-/** For reads. Rejects if the store may answer later. */
-export function nullIfNeverReadable(error: unknown): null {
-  if (error instanceof PortError && error.retry === "never") return null;
-  throw error;
 }
 
 /** The text of a request is a list of the run id, the approval id and everything that the service sent. */

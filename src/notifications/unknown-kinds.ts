@@ -2,7 +2,8 @@
 
 import type { KeptEntry } from "../audit/entry.ts";
 import type { Nonce } from "../domain/ids.ts";
-import { isFollowed, notificationsOf, nullIfNeverReadable, reportIfForged } from "./from-audit.ts";
+import { isFollowed, notificationsOf, reportIfForged } from "./from-audit.ts";
+import { nullIfNeverReadable } from "./never-readable.ts";
 import type { NotificationWriterDeps } from "./from-audit.ts";
 
 const BATCH = 200;

@@ -6,6 +6,7 @@ import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Nonce, RunId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Integrity } from "../engine/integrity.ts";
+import { BEGINNING } from "../domain/audit/verify-chain.ts";
 import { type ProvenReads, readAfter } from "../engine/proven-entries.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
 import { reachOf } from "../notifications/reach.ts";
@@ -122,7 +123,7 @@ async function receiptOf(
   const { store, log } = deps;
   try {
     const facts = await factsOf(deps, receipt);
-    const reportedAt = at ?? (await firstReports(store, receipt.to, entry.seq)).get(entry.seq) ?? null;
+    const reportedAt = at ?? (await firstReports(store, receipt.to)).get(entry.seq) ?? null;
     const reach = await reachOf(store, entry);
     return { reportedAt, receipt, facts, reach, together: await sharedWith(deps, receipt) };
   } catch (error) {
@@ -142,8 +143,7 @@ async function sharedWith(
   const { store } = deps;
   if (post.type !== "up" || post.shows !== SEVERAL_RECEIPTS) return [];
   const receipts = await store.notificationsIn(to, post.ts);
-  const oldest = Math.min(...receipts.map(({ entry }) => entry));
-  const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, to, oldest);
+  const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, to);
   const drawn: SharedReceipt[] = [];
   for (const receipt of receipts) {
     const facts = await factsOf(deps, receipt);
@@ -154,16 +154,12 @@ async function sharedWith(
   return drawn;
 }
 
-/**
- * Resolves to the time of the first dispute of each decision by this person, by the decision's entry. Considers the disputes after entry
- * `from`. Only proven ones count.
- */
+/** Resolves to the time of the first dispute of each decision by this person, by the decision's entry. Only proven ones count. */
 async function firstReports(
   store: ProvenReads,
   user: Notification["to"],
-  from: number,
 ): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await readAfter(store, from, ["disputed"]);
+  const { rows } = await readAfter(store, BEGINNING, ["disputed"]);
   const reports = new Map<number, number>();
   for (const row of rows) {
     if (row.type !== "proven") continue;

@@ -315,3 +315,32 @@ test("a number of an entry that does not exist is one finding, which is notified
   expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toHaveLength(1);
   expect(sent(bench, "tampering").length).toBeGreaterThan(0);
 });
+
+describe("the stored day of the audit's last head", () => {
+  const HALF_A_DAY = 12 * 60 * MIN;
+  const becomes = (doc: string): string =>
+    `update documents set doc = '${doc}' where name = 'audit head day'`;
+
+  test("that is set to the new day before its head is posted keeps no head back while the process runs", async () => {
+    const { bench, spoil } = await withFile();
+    await bench.withCard();
+    await bench.clock.pass(5_000);
+    spoil(becomes('"2026-11-21"'));
+    bench.clock.step(HALF_A_DAY);
+    await bench.withCard();
+    await bench.clock.pass(MIN);
+    expect(sent(bench, "head")).toHaveLength(2);
+  });
+
+  test("that cannot be read keeps no head back, also after a restart", async () => {
+    const { bench, spoil } = await withFile();
+    await bench.withCard();
+    await bench.clock.pass(5_000);
+    spoil(becomes("{"));
+    await bench.restart();
+    bench.clock.step(HALF_A_DAY);
+    await bench.withCard();
+    await bench.clock.pass(MIN);
+    expect(sent(bench, "head")).toHaveLength(2);
+  });
+});

@@ -4,14 +4,8 @@ import type { App } from "@slack/bolt";
 import type { EventLog } from "../../ports.ts";
 import { messageModal } from "./blocks/decision-modal.ts";
 import { textAnswer } from "./blocks/message-id.ts";
-import {
-  onBrakeClick,
-  onCardClick,
-  onRunAgain,
-  onUndoClick,
-  onUndoInWindow,
-  onUnknownStartClick,
-} from "./clicks.ts";
+import { onBrakeClick, onCardClick, onUndoClick, onUndoInWindow } from "./clicks.ts";
+import { onRunAgain, onUnknownStartClick } from "./start-clicks.ts";
 import { onCommand, onRunsPage } from "./commands.ts";
 import {
   onQueueChoice,

@@ -5,14 +5,8 @@ import type { View } from "@slack/types";
 import { failureAnswer } from "#src/adapters/slack/bolt-app.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
-import {
-  onBrakeClick,
-  onRunAgain,
-  onUndoClick,
-  onUndoInWindow,
-  onUnknownStartClick,
-  onCardClick,
-} from "#src/adapters/slack/clicks.ts";
+import { onBrakeClick, onUndoClick, onUndoInWindow, onCardClick } from "#src/adapters/slack/clicks.ts";
+import { onRunAgain, onUnknownStartClick } from "#src/adapters/slack/start-clicks.ts";
 import { onReviewInChannel } from "#src/adapters/slack/home-and-queue.ts";
 import { onNotMe } from "#src/adapters/slack/notifications.ts";
 import { notRead, onCommand, unreadableRun } from "#src/adapters/slack/commands.ts";
