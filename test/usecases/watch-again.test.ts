@@ -30,7 +30,7 @@ test("a missing run that is unwatched and watched again is still missing", async
   expect(await says(bench, id, MISSING)).toMatch(/no longer knows this run.* keeps asking for a day/);
   expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ ok: true });
   const asks = bench.agents.looks.length;
-  expect(await says(bench, id, MISSING)).toMatch(/no longer asks/);
+  expect(await says(bench, id, MISSING)).toMatch(/No longer watched/);
   expect((await bench.run(id)).posts[MISSING]).toMatchObject({ type: "up", shows: "unwatched" });
   expect(bench.agents.looks).toHaveLength(asks);
   const again = await bench.flow.adoptRun.adopt(BY, id);
