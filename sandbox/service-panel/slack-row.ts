@@ -5,10 +5,10 @@ import type { Row, ServiceState } from "./shown-state.ts";
 export function slackRow({ slack: { faults, rateLimits, missingScopes } }: ServiceState): Row {
   const wrong = [
     ...faults,
-    ...(rateLimits ? [] : ["Rate limits are off: no call is refused with 429."]),
+    ...(rateLimits ? [] : ["Rate limits are off: no call is refused for coming too soon."]),
     ...(missingScopes.length === 0
       ? []
-      : [`The app lacks ${missingScopes.join(", ")}. To give it back, start a new sandbox.`]),
+      : [`The app lacks ${missingScopes.join(", ")}. To restore what is missing, start a new sandbox.`]),
   ];
   return {
     name: "Slack",

@@ -14,7 +14,7 @@ export type Given = {
   readonly values: { readonly [name: string]: string | undefined };
   /** By name: the path of the file that a value came from. */
   readonly files: { readonly [name: string]: string };
-  /** By name: the variable that is read for a proxy. */
+  /** By name, for the proxy variables only: the spelling that was read, upper or lower case. */
   readonly spelled: { readonly [name: string]: string };
   readonly faults: readonly { readonly variable: string; readonly wrong: string }[];
 };
@@ -44,7 +44,8 @@ export function readEnvironment(env: Environment): Given {
       if ("file" in read) files[name] = read.file;
     }
   }
-  // Without a proxy, it has no effect. It often holds for the whole machine, with what only other programs understand.
+  // Without a proxy, NO_PROXY has no effect, so it is not checked: it is often set for the whole machine, in a form that only other programs
+  // understand.
   if (values["HTTPS_PROXY"] === undefined && values["HTTP_PROXY"] === undefined)
     values["NO_PROXY"] = undefined;
   const spelled = Object.fromEntries(PROXY_VARIABLES.map((name) => [name, spelledIn(env, name)]));

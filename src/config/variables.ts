@@ -131,7 +131,7 @@ export const variables = [
   ),
   variable(
     "POLL_MIN_MS",
-    "shortest interval between two polls of a run (ms), less up to 15% of jitter",
+    "shortest interval between two polls of a run (ms), before up to 15% is taken off at random",
     "1000",
     "1000",
   ),

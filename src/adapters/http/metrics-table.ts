@@ -202,7 +202,7 @@ export const METRICS = [
     type: "gauge",
     labels: [],
     starts: UNTIL_READ,
-    help: "This replica's share of the receipts and alerts in the outbox, without receipts that are held to share a message. Counts no further once 500 of them are due.",
+    help: "This replica's share of the receipts and alerts in the outbox, without receipts that are held to share a message. Stops counting once it finds 500 that are due.",
   },
   {
     name: "alarms_waiting",

@@ -19,7 +19,7 @@ type Drawn = {
   readonly offered: readonly OfferedTask[];
   readonly chosen: OfferedTask | null;
   readonly values?: TaskValues;
-  /** Unlike that of any earlier drawing of the form. */
+  /** A word that no earlier drawing of this form had. It makes the menu's block id new. */
   readonly drawing?: string;
 };
 
@@ -89,8 +89,8 @@ async function formOf(deps: ListenerDeps, by: Asker, nonce: string, name: string
 }
 
 /**
- * The form of the task that the menu of a submitted form shows. Null if the form is of that task already. It may not be, because Slack may
- * draw the form of a chosen task late or never.
+ * Returns the form of the task that is chosen in the menu, or null if the submitted form already is that form. The two can differ, because
+ * Slack may draw the form of a newly chosen task late or never.
  */
 export async function formOfOtherTask(
   deps: ListenerDeps,

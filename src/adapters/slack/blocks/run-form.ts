@@ -84,7 +84,7 @@ const WHERE = {
 /** The value of the menu entry "In my own words". No saved task can have this name. */
 export const OWN_WORDS = "*";
 
-/** `drawing`: unlike that of any earlier drawing of the form. Empty for a new form. */
+/** `drawing`: a word that no earlier drawing of this form had. It makes the menu's block id new. Empty for a new form. */
 export function taskMenu(tasks: readonly SavedTask[], chosen: SavedTask | null, drawing = ""): Block[] {
   if (tasks.length === 0) return [];
   const own = { text: plain("In my own words"), value: OWN_WORDS };
