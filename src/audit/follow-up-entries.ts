@@ -50,7 +50,7 @@ function peopleReminded(run: Run, previous: Approval | null, next: Approval, at:
   return (next.calls ?? []).flatMap((call) => {
     if (call.who === null || !isReminder(call) || wasKnown(previous, call)) return [];
     const mentioned = [...call.who.groups, ...call.who.users];
-    const outcome = call.says === "last" ? "the last one before the time is up" : "it still waits";
+    const outcome = call.says === "last" ? "the last one before the deadline" : "it still waits";
     return [auditEntry(run, { at, what: "reminded", outcome, mentioned, ...aboutIt(next) })];
   });
 }

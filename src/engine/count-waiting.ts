@@ -27,8 +27,8 @@ export const waitingCalls = (run: Run): WaitingCalls =>
     .map(({ approval, call }) => ({ approval: approval.id, n: call.n, says: saysNow({ approval, call }) }));
 
 /**
- * Counts the requests of each gathered message that still wait. The message ends with the last of them. It says that the time of some is
- * nearly up only while that is so. A message that says that the time is over ends at once: it stays true.
+ * Counts the requests of each gathered message that still wait. The message ends with the last of them. It says that the deadline is near for
+ * some only while that is so. A message that says that the time is over ends at once: it stays true.
  */
 export async function countWaiting(deps: Deps, runs: readonly CountedRun[]): Promise<void> {
   const waiting = new Map(runs.map((each) => [each.key, each.waiting]));

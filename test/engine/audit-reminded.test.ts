@@ -31,7 +31,7 @@ test("a request that expires after its reminders has an entry of its own, and it
   const bench = await waiting({ afterMs: 5 * MIN, doubles: true, atMost: 4 }, 60 * MIN);
   expect((await recordedEntries(bench)).map(({ what, outcome }) => `${what} ${outcome}`)).toEqual([
     ...Array<string>(3).fill("reminded it still waits"),
-    "reminded the last one before the time is up",
+    "reminded the last one before the deadline",
     "closed expired",
   ]);
   expect(sent(bench, "expired").map(({ to }) => to)).toEqual([REQUESTER]);

@@ -58,7 +58,7 @@ describe("waiting requests of a channel", () => {
     expect(await carried()).toMatchObject([{ over: true }]);
   });
 
-  test("whose time is nearly up are reminded of that in one message", async () => {
+  test("whose deadline is near are reminded of that in one message", async () => {
     const bench = await createBench();
     const expiry = { afterMs: 60 * MIN, outcome: "deny" } as const;
     const followUp = { ...NO_FOLLOW_UP, warnMs: 10 * MIN };
@@ -90,7 +90,7 @@ describe("waiting requests of a channel", () => {
         }
     }
     expect(shown).toEqual([
-      "⏰ 2 requests still wait for a decision here; for some, the time is nearly up",
+      "⏰ 2 requests still wait for a decision here; for some, the deadline is near",
       "⏰ 2 requests still wait for a decision here",
     ]);
   });

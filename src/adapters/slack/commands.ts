@@ -128,14 +128,14 @@ async function answerIfPossible(deps: ListenerDeps, by: Asker, question: Questio
 }
 
 export function notRead(command: string): Message {
-  const text = `Countersign cannot answer this just now, because Slack or its own database did not answer. Nothing was changed. Try again in a minute. If this keeps happening, tell an admin of Countersign. \`${command} health\` shows what works.`;
+  const text = `Countersign cannot answer this just now, because Slack or its own database did not answer. Nothing was changed. Try again in a minute. If this keeps happening, tell the people who operate Countersign. \`${command} health\` shows what works.`;
   return textAnswer("answer:not-read", text);
 }
 
 /** Trying again would not help. */
 export function unreadableRun(): Message {
   const text =
-    "Countersign has a record of this run, but cannot read it, so it cannot show the run or decide its requests. Nothing was changed. Tell an admin of Countersign: the log says what is wrong.";
+    "Countersign has a record of this run, but cannot read it, so it cannot show the run or decide its requests. Nothing was changed. Tell the people who operate Countersign: the log says what is wrong.";
   return textAnswer("answer:unreadable-run", text);
 }
 

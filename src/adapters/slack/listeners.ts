@@ -165,7 +165,7 @@ const SUBMITS: readonly (readonly [string, OnSubmit])[] = [
 ];
 
 const UNREADABLE_TEXT =
-  "Slack sent this in a format that Countersign does not know, so nothing was done. Tell an admin of Countersign.";
+  "Slack sent this in a format that Countersign does not know, so nothing was done. Tell the people who operate Countersign.";
 const UNREADABLE_ID = "answer:unread-payload";
 const unreadableForm: SubmitAnswer = {
   response_action: "update",

@@ -168,7 +168,7 @@ async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disput
 const NOT_REPORTED_YET: Answer = {
   id: "answer:report-not-recorded",
   heading: "Not reported yet",
-  text: "Countersign could not record this just now. Press the button again, and tell an admin of Countersign.",
+  text: "Countersign could not record this just now. Press the button again, and tell the people who operate Countersign.",
 };
 const NOT_YOUR_RECEIPT: Answer = {
   id: "answer:not-your-receipt",
@@ -178,7 +178,7 @@ const NOT_YOUR_RECEIPT: Answer = {
 const NOT_PROVEN: Answer = {
   id: "answer:decision-not-proven",
   heading: "Nothing was reported",
-  text: "Countersign cannot verify what its audit says about this decision, so it recorded no report. If you did not decide this, tell an admin of Countersign *now*. Sign out of all your Slack sessions and change your password.",
+  text: "Countersign cannot verify what its audit says about this decision, so it recorded no report. If you did not decide this, tell an admin of Countersign *right away*. Sign out of all your Slack sessions and change your password.",
 };
 
 /**
@@ -237,20 +237,20 @@ function becameWords(entry: KeptEntry["entry"], reach: Reach): string {
 function alertWords({ admins, channel }: Disputed["notified"]): string {
   if (admins > 0) return ", and the admins are being alerted.";
   return channel
-    ? ", and the audit channel is being alerted. But no admin is named: tell the people who operate Countersign *now*."
-    : ". But no admin is named in Countersign's configuration: tell the people who operate it *now*.";
+    ? ", and the audit channel is being alerted. But no admin is named, so *tell the people who operate Countersign right away*."
+    : ". But no admin is named in Countersign's configuration, so *tell the people who operate Countersign right away*.";
 }
 
-// What the person must do at once comes first.
 const NOT_BACK =
   "You reported that someone else took your approval back. The approval does not come back by itself: the card shows where the request stands now.";
 /** No one can deny what is denied, and a denial has no consequences that anyone could stop. */
-const DENIED = "You reported a denial that was not yours. It is not undone.";
+const DENIED = "You reported a denial that was not yours. Your report does not undo it.";
 const REACH_WORDS = {
   never:
     "You reported a decision that was not yours. It was never sent to the service, and it no longer counts.",
+  // What the person must do at once comes first.
   "not-yet":
-    "*Deny it now on its card*, if it has a Deny button: the decision is not sent yet, and this report does not undo it.",
+    "*Deny the request on its card now*, if the card has a Deny button: the decision you reported has not been sent yet, and your report does not undo it.",
   maybe:
-    "You reported a decision that was not yours. It is not undone: it may have reached the service already.",
+    "You reported a decision that was not yours. Your report does not undo it: it may already have reached the service.",
 } as const satisfies { [Known in Reach]: string };

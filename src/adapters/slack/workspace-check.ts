@@ -26,9 +26,9 @@ type RejectionReason = "other-app" | "other-team" | "unverified-team";
 const TITLE = "Nothing was done";
 const WORDS: Readonly<Record<RejectionReason, string>> = {
   "other-app":
-    "This came from a Slack app that this Countersign does not serve. Nothing was done. Tell an admin of Countersign.",
+    "This came from a Slack app that this Countersign does not serve. Nothing was done. Tell the people who operate Countersign.",
   "other-team":
-    "This came from a workspace that this Countersign does not serve. Nothing was done. Tell an admin of Countersign.",
+    "This came from a workspace that this Countersign does not serve. Nothing was done. Tell the people who operate Countersign.",
   "unverified-team":
     "Slack could not confirm just now which workspace you belong to, so nothing was done. Try again in a moment.",
 };

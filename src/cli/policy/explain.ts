@@ -198,7 +198,7 @@ function partInWords(part: Part): string {
 function people(principals: Principals): string {
   const lists = listsOf(principals).map(listInWords);
   if (lists.length > 1)
-    return `people who are in all of these lists at once: ${lists.map((list) => `(${list})`).join(" and ")}`;
+    return `people who are in every one of these lists: ${lists.map((list) => `(${list})`).join(" and ")}`;
   return lists[0] ?? "every full member who sees the card";
 }
 

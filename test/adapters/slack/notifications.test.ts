@@ -156,17 +156,17 @@ async function answersToReports() {
 
 test('the answer to "This was not me" begins with Deny if that can still keep an approval from being sent', async () => {
   const wordsOf = await answersToReports();
-  expect(wordsOf("not sent yet")).toMatch(/^\**Deny it now on its card/);
-  expect(wordsOf("a denial, not sent yet")).not.toMatch(/deny it|Deny it/);
+  expect(wordsOf("not sent yet")).toMatch(/^\**Deny the request on its card now/);
+  expect(wordsOf("a denial, not sent yet")).not.toMatch(/deny (it|the)/i);
 });
 
 test('the answer to "This was not me" says who is alerted, and claims no admin if none is named', async () => {
   const wordsOf = await answersToReports();
   expect(wordsOf("")).toContain("the admins are being alerted.");
   expect(wordsOf("only an audit channel")).toContain(
-    "the audit channel is being alerted. But no admin is named: tell the people who operate Countersign *now*.",
+    "the audit channel is being alerted. But no admin is named, so *tell the people who operate Countersign right away*.",
   );
   expect(wordsOf("no admin and no audit channel")).toContain(
-    "But no admin is named in Countersign's configuration: tell the people who operate it *now*.",
+    "But no admin is named in Countersign's configuration, so *tell the people who operate Countersign right away*.",
   );
 });

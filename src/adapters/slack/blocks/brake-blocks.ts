@@ -127,7 +127,7 @@ const MEANING =
 const MEANING_WHILE_MISSING =
   "The service does not know this run now. If it knows the run again, the stop denies nothing by itself, because the service may have given the run's id to another run. Nothing is then approved until an approver lifts the stop. To deny everything then, press Stop in this thread again.";
 const MEANING_OF_EARLIER =
-  "Nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread. The reason: the stop is from before Countersign last began to watch this run, or from before the service, which had forgotten the run, knew it again. The service may have given the id to another run since then.";
+  "Nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread. The reason: the stop may have been meant for another run. After it was set, Countersign began to watch this run anew, or the service forgot the run and then knew it again. In the meantime, the service may have given the id to another run.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {

@@ -61,8 +61,8 @@ function titleOf(found: CallIn): { readonly title: string; readonly brief: strin
       return { title: "⏰ This request is still waiting for a decision", brief: "⏰ Waiting" };
     case "last":
       return {
-        title: "⏰ Last reminder: the time for this request is nearly up",
-        brief: "⏰ Time nearly up",
+        title: "⏰ Last reminder: the deadline for this request is near",
+        brief: "⏰ Deadline near",
       };
     case "stage":
       return { title: "⏫ Escalated", brief: "⏫ Escalated" };
@@ -188,7 +188,7 @@ export function severalMessage(run: Run, gathered: Gathered, links: Links): Mess
 
 const SEVERAL: { readonly [says in Call["says"]]: (requests: string) => string } = {
   waits: (requests) => `⏰ ${requests} still wait for a decision here`,
-  last: (requests) => `⏰ ${requests} still wait for a decision here; for some, the time is nearly up`,
+  last: (requests) => `⏰ ${requests} still wait for a decision here; for some, the deadline is near`,
   stage: (requests) => `⏫ ${requests} are escalated`,
   over: (requests) => `⌛ Time is up for ${requests}`,
 };

@@ -189,7 +189,7 @@ function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
     ),
     quote(untrustedSpan(why, SERVICE_WORDS_CHARS)),
   ];
-  const todo = remedy ?? [span("Ask an admin of Countersign to look at its log.")];
+  const todo = remedy ?? [span("Ask the people who operate Countersign to look at its log.")];
   const { creation } = run;
   if (creation.type !== "refused") {
     const [title, meaning] =
@@ -212,7 +212,8 @@ function cannotPost({ words: why, code = "" }: CannotPost, run: Run): Message {
 const UNSTARTED = "Your run was not started";
 const WITHOUT_OPENING = "Your run was not started, because its requests could not be shown. ";
 const ONE_MISSING = "The message does not appear there. It may be a request that needs a decision. ";
-const ALL_MISSING = "Its messages do not appear there, including requests that need a decision. ";
+const ALL_MISSING =
+  "Until Countersign can post there, no new message of the run appears, not even a request that needs a decision. ";
 
 function tooFewApprovers(
   few: Extract<NoticeContent, { type: "nobody-can-approve" }>,
@@ -262,7 +263,7 @@ function voidWords(cause: VoidCause): string {
     case "run-missing":
       return "the service no longer knows the run. If it knows the run again, the card opens again.";
     case "unreadable":
-      return "the service then sent the request in a format that Countersign can't read. The run's thread says why.";
+      return "the service now sends the request in a format that Countersign can't read. The run's thread says why.";
     case "run-over":
       return "the run ended first.";
     case "voter-may-not":

@@ -156,7 +156,7 @@ export function whoDecides(
     return "The rule lists no one else: ask the people who operate Countersign.";
   if (lists.length === 1) return `Ask one of these people: ${namedIn(listed, MAX_NAMED)}.`;
   const each = lists.map((list) => namedIn(list, Math.ceil(MAX_NAMED / lists.length)));
-  return `Ask someone who is in all of these lists at once: ${each.join("; and ")}.`;
+  return `Ask someone who is in every one of these lists: ${each.join("; and ")}.`;
 }
 
 function namedIn(listed: readonly string[], atMost: number): string {

@@ -58,7 +58,7 @@ function stageLine(title: string, who: ListedPeople, may: string, at: number): r
     others.length === 0
       ? first
       : [
-          span("people who are in all of these lists at once: ("),
+          span("people who are in every one of these lists: ("),
           ...[first, ...others].flatMap((list, nth) => (nth === 0 ? list : [span(") and ("), ...list])),
           span(")"),
         ];

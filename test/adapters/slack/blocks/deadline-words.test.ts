@@ -57,7 +57,7 @@ function called(given: Approval, says: Call["says"]): { readonly text: string; r
 }
 
 describe("a last reminder", () => {
-  test("says that the time is nearly up, until someone extends it", () => {
+  test("says that the deadline is near, until someone extends it", () => {
     const call = callThat("last");
     const rule = aRule({
       expiry: { afterMs: HOUR, outcome: "deny" },
@@ -73,8 +73,8 @@ describe("a last reminder", () => {
         key: renderKey(of, callSlot(approval, call)),
       };
     });
-    expect(before?.text).toContain("nearly up");
-    expect(after?.text).not.toContain("nearly up");
+    expect(before?.text).toContain("deadline for this request is near");
+    expect(after?.text).not.toContain("is near");
     expect(after?.text).not.toContain("Last reminder");
     expect(after?.text).toContain("waiting for a decision");
     expect(after?.key).toMatch(/^waits /);
