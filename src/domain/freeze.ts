@@ -2,6 +2,7 @@
 // write access to the database is not enough to make or lift one.
 
 import { type ChannelId, UNKNOWN_PERSON, type UserId } from "./ids.ts";
+import { isSameJson } from "./json.ts";
 
 export type Freeze = {
   /** The number of its audit entry. */
@@ -23,7 +24,7 @@ export type FreezeEntry = {
     readonly by: { readonly user: UserId } | null;
     readonly at: number;
     readonly reason: string | null;
-    /** For "freeze-lifted": the number of the entry that made the freeze. */
+    /** For "freeze-lifted": the number of the entry that made the freeze. Absent if that entry is lost. */
     readonly refers?: number;
   };
 };
@@ -40,6 +41,32 @@ export function freezesAfter(freezes: readonly Freeze[], entries: readonly Freez
     const who = by === null ? { channel: null, by: UNKNOWN_PERSON } : { channel, by: by.user };
     return [...before.filter((other) => other !== known), { entry: seq, ...who, at, why: reason ?? "" }];
   }, freezes);
+}
+
+/**
+ * Returns the freezes of which these entries, which are all that the audit has, know nothing. Another entry may have the number of a lost one.
+ * A freeze of the same channel that a person made takes the place of a lost one.
+ */
+export function freezesLost(freezes: readonly Freeze[], entries: readonly FreezeEntry[]): readonly Freeze[] {
+  const made = entries.flatMap((entry) => freezesAfter([], [entry]));
+  const inForce = freezesAfter([], entries).filter(({ by }) => by !== UNKNOWN_PERSON);
+  return freezes.filter(
+    (freeze) =>
+      !made.some((each) => isSameJson(each, freeze)) &&
+      !inForce.some(({ channel }) => channel === freeze.channel),
+  );
+}
+
+/**
+ * Returns the lost freezes that hold after these newer entries. The end of a lost freeze names its channel and no entry, because its number
+ * may be that of another one. Only a signed entry ends it.
+ */
+export function lostAfter(lost: readonly Freeze[], entries: readonly FreezeEntry[]): readonly Freeze[] {
+  const ends = entries.filter(
+    ({ entry: { what, by, refers } }) =>
+      by !== null && (what === "frozen" || (what === "freeze-lifted" && refers === undefined)),
+  );
+  return lost.filter(({ channel }) => !ends.some(({ entry }) => entry.channel === channel));
 }
 
 /**

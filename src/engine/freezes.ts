@@ -5,14 +5,23 @@ import pRetry from "p-retry";
 import type { AuditEntry } from "../audit/entry.ts";
 import type { AuditPlace } from "../domain/audit/hash-chain.ts";
 import { BEGINNING } from "../domain/audit/verify-chain.ts";
-import { type Freeze, type FreezeEntry, freezesAfter, unknownFreeze } from "../domain/freeze.ts";
+import {
+  type Freeze,
+  type FreezeEntry,
+  freezesAfter,
+  freezesLost,
+  lostAfter,
+  unknownFreeze,
+} from "../domain/freeze.ts";
 import type { EventLog } from "../ports.ts";
 import type { AuditLog, Finding } from "../ports/audit-store.ts";
 import { type ProvenReads, readAfter, type ReadRow } from "./proven-entries.ts";
 
 export type Freezes = {
-  /** Returns the freezes in force, oldest first. */
+  /** Returns the freezes in force: those whose entries are gone from the audit, and then the others, oldest first. */
   now(): readonly Freeze[];
+  /** Returns whether the entry of this freeze is gone from the audit. Then it holds only in this process, and may be written again. */
+  isLost(freeze: Freeze): boolean;
   /** Returns the place of the last freeze or end of one that `now` takes into account. */
   knownTo(): AuditPlace;
   /** Reads the entries written since the last call. Rejects with PortError if the store fails. */
@@ -33,30 +42,26 @@ const FREEZE_KINDS = ["frozen", "freeze-lifted"] as const;
 const RETRY = { retries: 20, minTimeout: 50, maxTimeout: 1_000 };
 
 const LOST =
-  "freezes in force are gone from the audit; they hold in this process until it ends or someone lifts them, so freeze again";
+  "freezes in force are gone from the audit; they hold in this process until it ends or someone lifts them, so freeze the same channels again";
 
 export function createFreezes(
   store: Pick<AuditLog, "audit"> & ProvenReads,
   log: Pick<EventLog, "error">,
 ): Freezes {
-  let inForce: readonly Freeze[] = [];
+  const known = createKnownFreezes(log);
   let place = BEGINNING;
   let lastRead: Promise<void> = Promise.resolve();
   const listeners: (() => void)[] = [];
   let reportForged: (finding: Finding) => void = () => undefined;
 
   async function read(): Promise<void> {
-    const before = inForce;
     const { rows, reached, isCut, isAnew } = await readAfter(store, place, FREEZE_KINDS);
     // A row that was not read may be a freeze.
     const unread = isCut ? rows.slice(-1).map(({ seq }) => unknownFreeze(seq)) : [];
-    const lost = isAnew ? before.filter((freeze) => !rows.some(({ seq }) => seq === freeze.entry)) : [];
-    if (lost.length > 0) log.error({ entries: lost.map((freeze) => freeze.entry) }, LOST);
-    // A lost freeze stays in force, because only a signed entry lifts one.
-    inForce = freezesAfter(inForce, [...rows.flatMap(freezeEntries), ...unread]);
     place = reached;
     for (const row of rows) if (row.type === "forged") reportForged(row.finding);
-    if (inForce !== before) for (const listener of listeners) listener();
+    const changed = known.take([...rows.flatMap(freezeEntries), ...unread], isAnew);
+    if (changed) for (const listener of listeners) listener();
   }
 
   /** Runs reads one after the other, so that no older answer replaces a newer one. */
@@ -66,7 +71,8 @@ export function createFreezes(
   }
 
   return {
-    now: () => inForce,
+    now: known.all,
+    isLost: known.isLost,
     knownTo: () => place,
     refresh,
     async write(entry) {
@@ -76,6 +82,28 @@ export function createFreezes(
     },
     onChange: (listener) => void listeners.push(listener),
     onForged: (listener) => void (reportForged = listener),
+  };
+}
+
+/** A lost freeze stays in force, because only a signed entry lifts one. */
+function createKnownFreezes(log: Pick<EventLog, "error">) {
+  let lost: readonly Freeze[] = [];
+  let inAudit: readonly Freeze[] = [];
+  let all: readonly Freeze[] = [];
+  return {
+    all: () => all,
+    isLost: (freeze: Freeze) => lost.includes(freeze),
+    /** Returns whether `all` has changed. `isAnew`: these are all entries of the audit, and not only those after the last call. */
+    take(entries: readonly FreezeEntry[], isAnew: boolean): boolean {
+      const before = { lost, inAudit };
+      lost = isAnew ? freezesLost(all, entries) : lostAfter(lost, entries);
+      inAudit = freezesAfter(isAnew ? [] : inAudit, entries);
+      const news = lost.filter((freeze) => !before.lost.includes(freeze));
+      if (news.length > 0) log.error({ entries: news.map((freeze) => freeze.entry) }, LOST);
+      if (inAudit === before.inAudit && lost.length === before.lost.length) return false;
+      all = [...lost, ...inAudit];
+      return true;
+    },
   };
 }
 

@@ -197,7 +197,7 @@ async function freeze(
   const refusal = await refusalToFreeze(deps, by);
   if (refusal !== null) return err(refusal);
   const currentFreeze = (): Freeze | undefined =>
-    deps.freezes.now().find((candidate) => candidate.channel === channel);
+    deps.freezes.now().find((each) => each.channel === channel && !deps.freezes.isLost(each));
   if (currentFreeze() !== undefined) return err({ type: "already-frozen" });
   const { team, user } = by;
   const facts = { at: deps.context().now, what: "frozen", outcome: "frozen", channel, reason: why } as const;
@@ -223,7 +223,9 @@ async function lift(
   const found = chosen.value;
   if (found.by === by.user) return err({ type: "own-freeze", freeze: found });
   const { team, user } = by;
-  const about = { channel: found.channel, refers: found.entry, reason: why };
+  // The number of a lost entry may be that of another one.
+  const refers = deps.freezes.isLost(found) ? {} : { refers: found.entry };
+  const about = { channel: found.channel, ...refers, reason: why };
   const facts = { at: deps.context().now, what: "freeze-lifted", outcome: "lifted", ...about } as const;
   await deps.freezes.write(auditEntry(null, { ...facts, by: { team, user } }));
   deps.log.warn({ by: user, channel: found.channel }, "a freeze is lifted");

@@ -1,7 +1,7 @@
 // A standby takes over that lacks the newest entries of the audit, and other entries get their numbers. Who had read the lost entries reads
 // the new ones.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   createPolicyFollower,
   createPolicyHolder,
@@ -44,20 +44,62 @@ test.for([1, 3])("a freeze holds that was written with the number of a lost entr
   expect(freezes.knownTo()).toMatchObject({ seq: 2 });
 });
 
-test("a freeze whose entry is lost holds until someone lifts it", async () => {
-  const { store, fallBehind, takeOver } = await withStandby();
-  const errors: string[] = [];
-  const freezes = createFreezes(store, quietLog([], errors));
-  fallBehind();
-  await store.audit([FROZEN]);
-  await freezes.refresh();
-  await takeOver();
-  await freezes.refresh();
-  expect(freezes.now()).toMatchObject([{ entry: 1 }]);
-  expect(errors).toEqual([expect.stringContaining("freezes in force are gone from the audit")]);
-  await store.audit([anAuditEntry(run), lifted(1)]);
-  await freezes.refresh();
-  expect(freezes.now()).toEqual([]);
+describe("a freeze whose entry is lost", () => {
+  /** Freezes the channel in a process, and loses the entry. */
+  async function lostFreeze() {
+    const { store, fallBehind, takeOver } = await withStandby();
+    const errors: string[] = [];
+    const freezes = createFreezes(store, quietLog([], errors));
+    fallBehind();
+    await store.audit([FROZEN]);
+    await freezes.refresh();
+    await takeOver();
+    const read = async (...entries: AuditEntry[]): Promise<unknown> => {
+      await store.audit(entries);
+      await freezes.refresh();
+      return freezes.now().map(({ entry, channel }) => [entry, channel]);
+    };
+    return { read, errors, freezes };
+  }
+
+  test("holds until someone lifts it, with an entry that names none", async () => {
+    const { read, errors, freezes } = await lostFreeze();
+    expect(await read()).toEqual([[1, CHANNEL]]);
+    expect(freezes.now().map((freeze) => freezes.isLost(freeze))).toEqual([true]);
+    expect(errors).toEqual([expect.stringContaining("freezes in force are gone from the audit")]);
+    expect(await read(entry("freeze-lifted", { channel: null }))).toEqual([[1, CHANNEL]]);
+    expect(await read(entry("freeze-lifted"))).toEqual([]);
+    expect(errors).toHaveLength(1);
+  });
+
+  test("holds when a freeze of another channel gets its number, and when that one is lifted", async () => {
+    const { read } = await lostFreeze();
+    expect(await read(entry("frozen", { channel: null }))).toEqual([
+      [1, CHANNEL],
+      [1, null],
+    ]);
+    expect(await read(entry("freeze-lifted", { channel: null, refers: 1 }))).toEqual([[1, CHANNEL]]);
+  });
+
+  test("gives way to a new freeze of its channel", async () => {
+    const { read, freezes } = await lostFreeze();
+    await read();
+    expect(await read(FROZEN)).toEqual([[1, CHANNEL]]);
+    expect(freezes.now().map((freeze) => freezes.isLost(freeze))).toEqual([false]);
+    expect(await read(lifted(1))).toEqual([]);
+  });
+
+  test("is not ended by the end of an earlier one that is read again", async () => {
+    const { store, fallBehind, takeOver } = await withStandby();
+    const freezes = createFreezes(store, quietLog([], []));
+    await store.audit([FROZEN, lifted(1), FROZEN, entry("freeze-lifted"), lifted(3)]);
+    fallBehind();
+    await store.audit([FROZEN]);
+    await freezes.refresh();
+    await takeOver();
+    await freezes.refresh();
+    expect(freezes.now().map((freeze) => freeze.entry)).toEqual([6]);
+  });
 });
 
 test("no approval leaves until the freezes are read anew", async () => {
