@@ -1,12 +1,16 @@
 // A standby takes over that lacks the newest entries of the audit, and other entries get their numbers. Who had read the lost entries reads
 // the new ones.
 
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   createPolicyFollower,
   createPolicyHolder,
   digestOf,
 } from "#src/adapters/policy-file/policy-holder.ts";
+import { openStore } from "#src/adapters/store/open.ts";
 import { type AuditEntry, auditEntry, policyLoadedEntry } from "#src/audit/entry.ts";
 import { createFreezes } from "#src/engine/freezes.ts";
 import { createIntegrity } from "#src/engine/integrity.ts";
@@ -18,6 +22,7 @@ import { contextAt } from "../make/history.ts";
 import { policyFile } from "../make/policy.ts";
 import { quietLog, quietMetrics } from "../make/quiet.ts";
 import { anAuditEntry, APPROVER, aRun, CHANNEL, NOON, TEAM } from "../make/run.ts";
+import { spoil } from "../make/spoil.ts";
 import { withStandby } from "../make/take-over.ts";
 
 const BY = { team: TEAM, user: APPROVER };
@@ -212,4 +217,53 @@ test("the sink gets the entries that were written with the numbers of lost ones"
   await stop();
   expect(written.slice(3).map((line) => line.includes('"seq":2') && line.includes("new"))).toEqual([true]);
   expect(seen.errors).toBe(1);
+});
+
+describe("the end of a lost decision", () => {
+  const about = (what: AuditEntry["what"], refers?: number): AuditEntry =>
+    anAuditEntry(run, { what, outcome: "confirmed", ...(refers !== undefined && { refers }) });
+
+  /** A store that loses the newest entries, and keeps what it remembers. */
+  async function forgetfulStore() {
+    const folder = mkdtempSync(join(tmpdir(), "lost-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "bot.db");
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test", now: () => NOON });
+    onTestFinished(() => store.close());
+    await store.insert(run, {});
+    return {
+      /** Writes the entries as the process that decides does, or as another process. */
+      write: async (by: "this process" | "another process", ...audit: AuditEntry[]): Promise<void> => {
+        const stored = await store.load(run.key);
+        if (by === "another process" || stored === null) await store.audit(audit);
+        else await store.save(stored, run, { audit });
+      },
+      lose: (after: number) => spoil(file, `delete from audit where seq > ${after}`),
+      endOf: async (seq: number): Promise<readonly string[]> => {
+        const proven = await store.provenEntry(seq);
+        if (!proven.ok) throw new Error("the decision is not proven");
+        const { link } = proven.kept;
+        return (await store.settledAfter({ seq, link })).entries.map((end) => `${end.seq} ${end.outcome}`);
+      },
+    };
+  }
+
+  test.for(["this process", "another process"] as const)(
+    "that %s wrote does not end the decision that gets its number",
+    async (by) => {
+      const { write, lose, endOf } = await forgetfulStore();
+      await write(by, about("decided"), about("opened"));
+      expect(await endOf(1)).toEqual([]);
+      await write(by, about("decided"));
+      await write(by, about("settled", 3));
+      expect(await endOf(1)).toEqual([]);
+      lose(2);
+      await write(by, about("decided", 0));
+      expect(await endOf(3)).toEqual([]);
+      await write(by, about("settled", 3));
+      expect(await endOf(3)).toEqual(["4 confirmed"]);
+      lose(3);
+      expect(await endOf(3)).toEqual(["4 confirmed"]);
+    },
+  );
 });

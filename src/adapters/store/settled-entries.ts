@@ -3,7 +3,7 @@
 
 import type { AuditEntry } from "../../audit/entry.ts";
 import { type AuditPlace, type ChainedEntry, createKeyOrder } from "../../domain/audit/hash-chain.ts";
-import { type AuditFault, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
+import { type AuditFault, BEGINNING, parsedEntry, rowFault } from "../../domain/audit/verify-chain.ts";
 import type { AuditLog, Finding, SettledAfter, SettledEntry } from "../../ports/audit-store.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import { announcedKeys, findingAt, slices } from "./check-audit.ts";
@@ -15,7 +15,7 @@ const MAX_ENDS = 100_000;
 const MAX_DAMAGE = 200;
 
 export type SettledEntries = Pick<AuditLog, "settledAfter"> & {
-  /** Remembers what this process has written, at these places. Someone may cut it off the end of the audit. */
+  /** Remembers the ends of decisions that this process has written, at these places. Someone may cut it off the end of the audit. */
   readonly note: (entries: readonly AuditEntry[], places: readonly AuditPlace[]) => void;
 };
 
@@ -30,6 +30,7 @@ export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKe
   function readAllAgain(): void {
     known = null;
     gaps.length = 0;
+    ends.forgetLinks();
   }
 
   async function settledAfter(decided: AuditPlace): Promise<SettledAfter> {
@@ -42,19 +43,16 @@ export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKe
     }
     // If the last entry is another one by now, or a gap has entries, someone has changed the audit since.
     if (known !== null && (!(await isThere(db, known.last)) || (await hasEntries(db, gaps)))) readAllAgain();
+    ends.noteDecision(decided);
     const start = known ?? { first: decided, last: decided };
     if (decided.seq < start.first.seq) await readOn(decided, start.first.seq);
     const first = decided.seq < start.first.seq ? decided : start.first;
     known = { first, last: await readOn(start.last) };
-    return { entries: ends.of(decided.seq), damage };
+    return { entries: ends.of(decided), damage };
   }
 
   return {
-    note(entries, places) {
-      for (const [at, { what, refers, outcome }] of entries.entries())
-        if (what === "settled" && refers !== undefined)
-          ends.add(refers, { seq: places[at]?.seq ?? 0, outcome, isIntact: true });
-    },
+    note: (entries, places) => noteWritten(ends, entries, places),
     // One look at a time, so that the next one finds what the last one has read.
     settledAfter(decided) {
       const result = lastLook.then(() => settledAfter(decided));
@@ -64,23 +62,54 @@ export function createSettledEntries(db: Database, key: Pick<AuditKey, "publicKe
   };
 }
 
-/** What is known about the end of each decision, by the number of its entry. */
+/** `decision`: the link of the decision, or null if this process has not read it. */
+type End = SettledEntry & { readonly decision: string | null };
+
+/**
+ * What is known about the end of each decision. If a standby takes over that lacks a decision, another one gets its number. So an end counts
+ * for the decision with the same link, unless that link is unknown.
+ */
 function createEnds() {
-  const byDecision = new Map<number, SettledEntry[]>();
+  const byDecision = new Map<number, End[]>();
+  const links = new Map<number, string>();
   return {
-    size: () => byDecision.size,
+    size: () => Math.max(byDecision.size, links.size),
     clear: () => byDecision.clear(),
-    of: (decision: number): readonly SettledEntry[] => byDecision.get(decision) ?? [],
-    add(decision: number, end: SettledEntry): void {
-      const known = byDecision.get(decision) ?? [];
-      const others = known.filter(({ seq, outcome }) => seq !== end.seq || outcome !== end.outcome);
+    /** Must be called when other decisions may have got their numbers. */
+    forgetLinks: () => links.clear(),
+    noteDecision: ({ seq, link }: AuditPlace): void => void links.set(seq, link),
+    of: ({ seq, link }: AuditPlace): readonly SettledEntry[] =>
+      (byDecision.get(seq) ?? []).filter(({ decision }) => decision === null || decision === link),
+    add(seq: number, entry: SettledEntry): void {
+      const end = { ...entry, decision: links.get(seq) ?? null };
+      const others = (byDecision.get(seq) ?? []).filter((each) => !isSameEnd(each, end));
       byDecision.set(
-        decision,
+        seq,
         [...others, end].sort((one, other) => one.seq - other.seq),
       );
     },
   };
 }
+
+function noteWritten(
+  ends: ReturnType<typeof createEnds>,
+  entries: readonly AuditEntry[],
+  places: readonly AuditPlace[],
+): void {
+  for (const [at, { what, refers, outcome }] of entries.entries()) {
+    const place = places[at] ?? BEGINNING;
+    if (isDecision(what)) ends.noteDecision(place);
+    if (what === "settled" && refers !== undefined)
+      ends.add(refers, { seq: place.seq, outcome, isIntact: true });
+  }
+}
+
+const isSameEnd = (one: End, other: End): boolean =>
+  one.seq === other.seq &&
+  one.outcome === other.outcome &&
+  (one.decision === other.decision || one.decision === null || other.decision === null);
+
+const isDecision = (what: unknown): boolean => what === "decided" || what === "voted";
 
 async function isThere(db: Database, { seq, link }: AuditPlace): Promise<boolean> {
   const row = await read(() =>
@@ -128,7 +157,7 @@ async function readEntries(
     const fault = faultOf(row, last);
     if (fault !== null && damage.length < MAX_DAMAGE) damage.push(await findingAt(db, fault, row.seq));
     if (fault === "gap") gaps.push({ after: last.seq, before: row.seq });
-    noteEnd(ends, row, fault === null || TEXT_INTACT.has(fault));
+    noteRow(ends, row, fault);
     last = row;
   }
   return last;
@@ -146,8 +175,10 @@ function createFaultOfNext(tools: Parameters<typeof rowFault>[2]) {
   };
 }
 
-function noteEnd(ends: Reading["ends"], { seq, text }: ChainedEntry, isIntact: boolean): void {
+function noteRow(ends: Reading["ends"], { seq, link, text }: ChainedEntry, fault: AuditFault | null): void {
   const { what, refers, outcome } = parsedEntry(text) ?? {};
+  const isIntact = fault === null || TEXT_INTACT.has(fault);
+  if (isIntact && isDecision(what)) ends.noteDecision({ seq, link });
   if (what === "settled" && typeof refers === "number" && typeof outcome === "string")
     ends.add(refers, { seq, outcome, isIntact });
 }
