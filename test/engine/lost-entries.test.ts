@@ -154,9 +154,10 @@ test("findings and acknowledgements are those of the audit, and lost findings ar
   expect(found.flatMap(({ entry: { findings } }) => findings)).toEqual(["lost"]);
 });
 
-test("the policy that was loaded last is in force", async () => {
+test("the newest policy that the audit has is in force, and the log says that a newer one is lost", async () => {
   const { store, fallBehind, takeOver } = await withStandby();
-  const log = quietLog([], []);
+  const errors: string[] = [];
+  const log = quietLog([], errors);
   const wanting = (quorum: number) =>
     policyFile(`rules:\n  - { name: r, approvers: anyone, quorum: ${quorum} }`).path;
   const load = async (quorum: number): Promise<void> => {
@@ -165,15 +166,22 @@ test("the policy that was loaded last is in force", async () => {
   };
   const holder = await createPolicyHolder(wanting(1), log);
   const follow = createPolicyFollower(holder, store, log);
-  fallBehind();
   await load(2);
+  fallBehind();
   await load(3);
-  await follow();
-  await takeOver();
-  expect(await follow()).toBe(false);
   await load(4);
+  await follow();
+  const { version } = holder.now();
+  await takeOver();
+  expect(errors).toEqual([]);
   expect(await follow()).toBe(true);
-  expect(holder.now().rules[0]?.needs).toBe(4);
+  expect(holder.now().rules[0]?.needs).toBe(2);
+  expect(errors).toEqual([expect.stringContaining(`the policy ${version ?? ""} was in force and is gone`)]);
+  expect(await follow()).toBe(false);
+  await load(5);
+  expect(await follow()).toBe(true);
+  expect(holder.now().rules[0]?.needs).toBe(5);
+  expect(errors).toHaveLength(1);
 });
 
 test("notifications follow from the entries that were written with the numbers of lost ones", async () => {

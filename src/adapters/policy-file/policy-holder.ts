@@ -239,12 +239,14 @@ export function createPolicyFollower(
   let look: Promise<unknown> = Promise.resolve();
 
   async function follow(): Promise<boolean> {
-    const newest = await newestLoaded(store, place);
+    const { newest, isAnew } = await newestLoaded(store, place);
+    const before = holder.now().version;
     const isNews = newest !== place && newest !== BEGINNING;
     const changed = isNews && (await holder.adopt(await textOf(store, newest.seq)));
     place = newest;
-    if (changed)
-      log.info({ policy: holder.now().version }, "took over the policy that another replica put into force");
+    const policy = holder.now().version;
+    if (changed && isAnew) log.error({ policy }, lostPolicy(before));
+    else if (changed) log.info({ policy }, "took over the policy that another replica put into force");
     return changed;
   }
 
@@ -256,8 +258,15 @@ export function createPolicyFollower(
   };
 }
 
-/** Resolves to the newest entry that names a policy: to `place` if there is no newer one, or to `BEGINNING` if there is none. */
-async function newestLoaded(store: Audited, place: AuditPlace): Promise<AuditPlace> {
+/** Only a person knows whether the file of this process is the newest one. */
+const lostPolicy = (version: string | null): string =>
+  `the policy ${version ?? "that is built in"} was in force and is gone from the audit, so the newest one that the audit has is in force now; check that it is the right one, or load the right one again`;
+
+/** Finds the newest entry that names a policy: `place` if there is no newer one, or `BEGINNING` if there is none. */
+async function newestLoaded(
+  store: Audited,
+  place: AuditPlace,
+): Promise<{ readonly newest: AuditPlace; readonly isAnew: boolean }> {
   const { rows, isAnew } = await rowsAfter(store, place, ["policy-loaded"]);
   let newest = isAnew ? BEGINNING : place;
   for (
@@ -266,7 +275,7 @@ async function newestLoaded(store: Audited, place: AuditPlace): Promise<AuditPla
     page = await store.numbersAfter(newest.seq, ["policy-loaded"], BATCH)
   )
     newest = page.at(-1) ?? newest;
-  return newest;
+  return { newest, isAnew };
 }
 
 async function textOf(store: Audited, seq: number): Promise<string | null> {
