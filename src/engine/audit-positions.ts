@@ -37,3 +37,14 @@ export async function isInAudit(
   if (seq === head.seq) return link === head.link;
   return seq < head.seq && (await store.auditLink(seq)) === link;
 }
+
+/** The function resolves to the newest entry, and to the one of its last call if that one is gone. */
+export function createLookAtHead(store: Pick<AuditLog, "auditHead"> & Pick<AuditEvidence, "auditLink">) {
+  let seen = BEGINNING;
+  return async (): Promise<{ readonly head: AuditPlace; readonly lost: AuditPlace | null }> => {
+    const head = (await store.auditHead()) ?? BEGINNING;
+    const lost = (await isInAudit(store, head, seen)) ? null : seen;
+    seen = head;
+    return { head, lost };
+  };
+}

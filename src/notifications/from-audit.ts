@@ -7,14 +7,13 @@ import type { Context } from "../domain/context.ts";
 import type { ChannelId, UserId } from "../domain/ids.ts";
 import { isList, parseJson } from "../domain/json.ts";
 import type { AuditPlace } from "../domain/audit/hash-chain.ts";
-import { BEGINNING } from "../domain/audit/verify-chain.ts";
 import { actionIn } from "../domain/listed-item.ts";
 import { markDisputeClosed, markDisputed } from "../domain/approval-transitions.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import { PLANNED } from "../domain/posted-message.ts";
 import type { Run } from "../domain/run.ts";
 import { cardSlot } from "../domain/slot.ts";
-import { isInAudit } from "../engine/audit-positions.ts";
+import { createLookAtHead } from "../engine/audit-positions.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Integrity } from "../engine/integrity.ts";
 import { readProven } from "../engine/proven-entries.ts";
@@ -69,33 +68,45 @@ export type NotificationWriterDeps = NotificationDeps & {
 export type NotificationWriter = {
   /** Creates the notifications of the newest entries. Only one replica may call it at a time. */
   write(): Promise<void>;
-  /** Must be called when another replica may write. What this one remembers is then outdated. */
-  handOver(): void;
+  /** Must be called instead of `write` while another replica may write. It forgets all but the newest entry. Rejects with PortError. */
+  handOver(): Promise<void>;
 };
 
 export function createNotificationWriter(deps: NotificationWriterDeps): NotificationWriter {
+  const { store, log } = deps;
   let place: AuditPlace | null = null;
   let headDay: string | null = null;
   let weekEnds = createWeekEnds(deps);
+  const look = createLookAtHead(store);
+
+  /** Another replica may write when a standby takes over, so each looks for itself. */
+  async function newestEntry(): Promise<AuditPlace> {
+    const { head, lost } = await look();
+    if (lost !== null) {
+      log.error({ entry: lost.seq }, LOST);
+      // The standby that took over has the cursor and the weeks that belong to its audit.
+      place = null;
+      weekEnds = createWeekEnds(deps);
+    }
+    return head;
+  }
+
   return {
     async write() {
-      const head = (await deps.store.auditHead()) ?? BEGINNING;
-      if (place !== null && !(await isInAudit(deps.store, head, place))) {
-        deps.log.error({ entry: place.seq }, LOST);
-        // The standby that took over has the cursor and the weeks that belong to its audit.
-        place = null;
-        weekEnds = createWeekEnds(deps);
-      }
+      const head = await newestEntry();
       place = await followUp(deps, place?.seq ?? (await firstCursor(deps)), head);
       await weekEnds.note();
       headDay = await addDailyHead(deps, headDay);
     },
-    handOver: () => void ([place, headDay] = [null, null]),
+    async handOver() {
+      [place, headDay] = [null, null];
+      await newestEntry();
+    },
   };
 }
 
 const LOST =
-  "the newest entries of the audit are gone; notifications continue after the last remaining entry that was followed";
+  "the newest entries of the audit are gone, perhaps because a standby took over without them; notifications continue after the last remaining entry that was followed";
 
 /**
  * If the audit is older than the cursor, its past causes no notifications. The stored cursor is not sealed. One that is no entry would

@@ -65,7 +65,7 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
       if (deps.engine.holdsShard(WRITER_SHARD)) {
         await writer.write();
         await addHidden();
-      } else writer.handOver();
+      } else await writer.handOver();
     } finally {
       // If the audit cannot be followed, what waits already is sent all the same.
       await sendWaiting();

@@ -14,7 +14,8 @@ import { openStore } from "#src/adapters/store/open.ts";
 import { type AuditEntry, auditEntry, policyLoadedEntry } from "#src/audit/entry.ts";
 import { createFreezes } from "#src/engine/freezes.ts";
 import { createIntegrity } from "#src/engine/integrity.ts";
-import { createNotificationWriter } from "#src/notifications/from-audit.ts";
+import { createNotificationWriter, type NotificationWriter } from "#src/notifications/from-audit.ts";
+import type { Store } from "#src/ports/store.ts";
 import { ADMIN, AUDIT_CHANNEL } from "../make/bot.ts";
 import { streamTo } from "../make/audit-stream.ts";
 import { createHandClock } from "../make/clock.ts";
@@ -184,10 +185,8 @@ test("the newest policy that the audit has is in force, and the log says that a 
   expect(errors).toHaveLength(1);
 });
 
-test("notifications follow from the entries that were written with the numbers of lost ones", async () => {
-  const { store, fallBehind, takeOver } = await withStandby();
-  const errors: string[] = [];
-  const writer = createNotificationWriter({
+const writerOn = (store: Store, errors: string[]): NotificationWriter =>
+  createNotificationWriter({
     store,
     audit: { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] },
     context: () => contextAt(),
@@ -195,6 +194,11 @@ test("notifications follow from the entries that were written with the numbers o
     changeAnywhere: () => Promise.resolve(null),
     integrity: { found: () => undefined },
   });
+
+test("notifications follow from the entries that were written with the numbers of lost ones", async () => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const errors: string[] = [];
+  const writer = writerOn(store, errors);
   await store.audit([anAuditEntry(run)]);
   await writer.write();
   fallBehind();
@@ -206,6 +210,24 @@ test("notifications follow from the entries that were written with the numbers o
   const freezes = (await store.notifications(99)).filter(({ kind }) => kind === "freeze");
   expect(new Set(freezes.map((each) => each.entry))).toEqual(new Set([3]));
   expect(errors).toHaveLength(1);
+});
+
+test.for([
+  ["writes notifications after", "handOver", "write"],
+  ["does so before", "write", "handOver"],
+  ["never does so", "handOver", "handOver"],
+] as const)("a process that %s the loss says once that entries are gone", async ([, before, after]) => {
+  const { store, fallBehind, takeOver } = await withStandby();
+  const errors: string[] = [];
+  const writer = writerOn(store, errors);
+  await store.audit([anAuditEntry(run)]);
+  fallBehind();
+  await store.audit([anAuditEntry(run), anAuditEntry(run)]);
+  await writer[before]();
+  await takeOver();
+  await store.audit([FROZEN, FROZEN]);
+  for (let round = 0; round < 2; round += 1) await writer[after]();
+  expect(errors).toEqual([expect.stringContaining("the newest entries of the audit are gone")]);
 });
 
 test("the sink gets the entries that were written with the numbers of lost ones", async () => {
