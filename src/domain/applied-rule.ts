@@ -80,15 +80,18 @@ function withCurrentRule(approval: Approval, run: Run, ctx: RuleMoment): Approva
   const { appliedRule } = approval;
   const until = nextTurnAt(policy, ctx, appliedRule.until);
   const card = policy.card === null ? {} : { card: policy.card };
+  const doubtSince = isUnknown ? (appliedRule.doubtSince ?? ctx.monotonic) : undefined;
   // Compared by value, because a document of an older version may lack a part of the same rule.
   const isApplied =
     appliedRule.version === policy.version &&
     appliedRule.until === until &&
+    appliedRule.doubtSince === doubtSince &&
     isSameJson(appliedRule.rule, rule) &&
     isSameJson(appliedRule.card ?? null, policy.card);
-  const ends = until === undefined ? {} : { until };
   if (isApplied) return approval;
-  const next = { ...approval, appliedRule: { version: policy.version, rule, ...card, ...ends } };
+  const ends = until === undefined ? {} : { until };
+  const doubt = doubtSince === undefined ? {} : { doubtSince };
+  const next = { ...approval, appliedRule: { version: policy.version, rule, ...card, ...ends, ...doubt } };
   return !isUnknown && expiresLater(rule, appliedRule.rule) ? withRemindersAgain(next) : next;
 }
 

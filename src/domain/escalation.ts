@@ -1,9 +1,9 @@
 // Escalation: the stages of its rule that a request has reached, and who may decide it because of them. The record says which stages were
 // reached and whom they called (`ReachedStage`); the current policy always says whom a stage lets in.
 
-import { ageAt, type FollowUp, type ReachedStage } from "./follow-up.ts";
-import { calledBy, type FollowUpRule, letInBy } from "./policy/follow-up-rule.ts";
-import type { Rule } from "./policy/policy.ts";
+import { ageAt, ageAtDoubt, type FollowUp, type ReachedStage } from "./follow-up.ts";
+import { calledBy, letInBy } from "./policy/follow-up-rule.ts";
+import type { AppliedRule, Rule } from "./policy/policy.ts";
 import {
   idsOf,
   inEach,
@@ -18,6 +18,7 @@ import {
 } from "./policy/named-people.ts";
 
 type Followed = { readonly followUp?: FollowUp };
+type Waiting = Followed & { readonly waitsSince: number; readonly appliedRule: AppliedRule };
 
 export const reachedStages = ({ followUp }: Followed): readonly ReachedStage[] => followUp?.stages ?? [];
 
@@ -84,32 +85,43 @@ type NextStage = Pick<ReachedStage, "afterMs" | "called"> & { readonly atAge: nu
 
 /**
  * Returns the stage that the request reaches next, and at which age (ms). Returns null if there is none. People whom the rule names for what
- * was reached under another rule come first, and do not delay the stage after them.
+ * was reached under another rule come first, and do not delay the stage after them. While the rule is in doubt, only stages count that
+ * begin later than the doubt: a rule that may not apply calls no one at once.
  */
-export function nextStage(
-  approval: Followed,
-  { escalate }: Pick<FollowUpRule, "escalate">,
-): NextStage | null {
-  const reached = reachedStages(approval);
-  const last = reached.at(-1);
+export function nextStage(approval: Waiting): NextStage | null {
+  const { escalate } = approval.appliedRule.rule.followUp;
+  const last = reachedStages(approval).at(-1);
   const upTo = escalatedMs(approval);
-  const due = together(escalate.filter(({ afterMs }) => afterMs <= upTo).map(calledBy));
-  const uncalled = withoutNamed(due, together(reached.map(({ called }) => called)));
-  if (last !== undefined && !isNobody(uncalled)) return { afterMs: upTo, called: uncalled, atAge: last.age };
-  const stage = escalate.find(({ afterMs }) => afterMs > upTo);
-  if (stage === undefined) return null;
+  const doubtfulFrom = ageAtDoubt(approval);
+  if (last !== undefined && doubtfulFrom === null) {
+    const called = uncalledOf(approval);
+    if (!isNobody(called)) return { afterMs: upTo, called, atAge: last.age };
+  }
   // If a stage was reached late, for example after a policy change, the next one is delayed too, so that the interval stays the same.
-  const atAge = last === undefined ? stage.afterMs : last.age + stage.afterMs - last.afterMs;
-  return { afterMs: stage.afterMs, called: calledBy(stage), atAge: Math.max(stage.afterMs, atAge) };
+  const delay = last === undefined ? 0 : Math.max(last.age - last.afterMs, 0);
+  const stage = escalate.find(
+    ({ afterMs }) => afterMs > upTo && (doubtfulFrom === null || afterMs + delay > doubtfulFrom),
+  );
+  if (stage === undefined) return null;
+  return { afterMs: stage.afterMs, called: calledBy(stage), atAge: stage.afterMs + delay };
+}
+
+/** Returns the people whom the rule names for what was reached, and whom no stage has called. */
+function uncalledOf(approval: Waiting): NamedPeople {
+  const upTo = escalatedMs(approval);
+  const reached = approval.appliedRule.rule.followUp.escalate.filter(({ afterMs }) => afterMs <= upTo);
+  return withoutNamed(
+    together(reached.map(calledBy)),
+    together(reachedStages(approval).map(({ called }) => called)),
+  );
 }
 
 /** Returns the stage that the request has just reached, at most one at a time. Returns null if none is due. */
-export function reachStage<Of extends Followed & { readonly waitsSince: number }>(
-  approval: Of,
-  rule: Pick<FollowUpRule, "escalate">,
+export function reachStage(
+  approval: Waiting,
   { now, monotonic }: { readonly now: number; readonly monotonic: number },
 ): ReachedStage | null {
-  const next = nextStage(approval, rule);
+  const next = nextStage(approval);
   const age = ageAt(approval, monotonic);
   if (next === null || age < next.atAge) return null;
   const { afterMs, called, atAge } = next;

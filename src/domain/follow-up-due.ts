@@ -11,6 +11,7 @@ import { EARLY_MS, GATHER_MS } from "./gathered-call.ts";
 import { nextStage, reachedStages, reachStage } from "./escalation.ts";
 import {
   ageAt,
+  ageAtDoubt,
   extendedMs,
   type FollowUp,
   momentOfAge,
@@ -49,7 +50,7 @@ function expiryAge(approval: Approval): number {
 
 function recordStage(run: Run, approval: Approval, ctx: Times): Approval {
   const { followUp: rule } = approval.appliedRule.rule;
-  const reached = reachStage(approval, rule, ctx);
+  const reached = reachStage(approval, ctx);
   if (reached === null) return approval;
   const stages = [...reachedStages(approval), reached];
   return callStage(run, withFollowUp(approval, { stages }), { reached, rule, ctx });
@@ -103,14 +104,23 @@ function remindersBy(rule: Reminders | null, age: number): number {
 }
 
 /** Returns how many reminders were sent under the rule of the request. */
-export function timesReminded({ followUp, appliedRule }: Approval): number {
-  return followUp?.reminders?.find(({ rule }) => rule === appliedRule.rule.name)?.times ?? 0;
+export const timesReminded = (approval: Approval): number =>
+  remindersBy(approval.appliedRule.rule.followUp.remind, remindedMs(approval));
+
+/** While the rule is in doubt, the reminders of every rule count, and those of the time before it are not missed. */
+function remindedMs(approval: Approval): number {
+  const { followUp, appliedRule } = approval;
+  const doubtfulFrom = ageAtDoubt(approval);
+  const counted = (followUp?.reminders ?? []).filter(
+    ({ rule }) => doubtfulFrom !== null || rule === null || rule === appliedRule.rule.name,
+  );
+  return Math.max(doubtfulFrom ?? 0, ...counted.map(({ upToMs }) => upToMs));
 }
 
-function withTimesReminded({ followUp, appliedRule }: Approval, times: number): Pick<FollowUp, "reminders"> {
-  const { name } = appliedRule.rule;
+function withReminded({ followUp, appliedRule }: Approval, upToMs: number): Pick<FollowUp, "reminders"> {
+  const name = appliedRule.doubtSince === undefined ? appliedRule.rule.name : null;
   const others = followUp?.reminders?.filter(({ rule }) => rule !== name) ?? [];
-  return { reminders: [...others, { rule: name, times }] };
+  return { reminders: [...others, { rule: name, upToMs }] };
 }
 
 /** How long before the expiry the last reminder is sent at most (ms), if the rule does not say. Our choice. */
@@ -176,7 +186,7 @@ function recordReminder(run: Run, approval: Approval, ctx: Times, earlyMs = 0): 
   }
   // No reminder follows the last one, not even right after an extension.
   const counted = withFollowUp(without(without(approval, "lapsed"), "quietUntil"), {
-    ...withTimesReminded(approval, remindersBy(rule.remind, says === "last" ? expiryAge(approval) : age)),
+    ...withReminded(approval, says === "last" ? expiryAge(approval) : age),
     ...(says === "last" ? { warned: true } : {}),
   });
   return withCall(counted, call);
@@ -216,10 +226,10 @@ function without(approval: Approval, field: "lapsed" | "quietUntil"): Approval {
 
 /** Returns when something is due next (monotonic). Returns null if nothing is, or if the request's clock stands still. */
 export function nextFollowUpAt(run: Run, approval: Approval): number | null {
-  const { state, appliedRule, followUp = {} } = approval;
+  const { state, followUp = {} } = approval;
   if (state.type !== "pending" || !isWatched(run)) return null;
   const warning = followUp.warned || run.frozen !== undefined ? null : warningAge(approval);
-  const stage = nextStage(approval, appliedRule.rule.followUp)?.atAge ?? null;
+  const stage = nextStage(approval)?.atAge ?? null;
   const moments = [timeOf(approval, stage), afterQuiet(approval, warning), reminderAt(run, approval)].filter(
     (moment) => moment !== null,
   );

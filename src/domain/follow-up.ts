@@ -3,12 +3,16 @@
 
 import type { ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "./ids.ts";
 import type { NamedPeople } from "./policy/named-people.ts";
+import type { AppliedRule } from "./policy/policy.ts";
 import type { Marks } from "./text/marks.ts";
 
 /** The follow-up of one request. A changed request starts only with `answered`. */
 export type FollowUp = {
-  /** The number of reminders sent under each rule, by its name. A rule that takes over has its own people to remind. */
-  readonly reminders?: readonly { readonly rule: string; readonly times: number }[];
+  /**
+   * The age (ms) up to which reminders were sent under each rule, by its name. A rule that takes over has its own people to remind. Null as
+   * the rule: sent while it was in doubt, which counts for every rule.
+   */
+  readonly reminders?: readonly { readonly rule: string | null; readonly upToMs: number }[];
   /** The last reminder before the expiry was sent. */
   readonly warned?: true;
   /**
@@ -178,6 +182,14 @@ export function ageAt({ waitsSince, followUp }: Timed, monotonic: number): numbe
     0,
   );
   return Math.max(monotonic - waitsSince - paused, 0);
+}
+
+/** Returns the age (ms) since which it is in doubt which rule applies. Returns null if it is not. */
+export function ageAtDoubt(
+  approval: Timed & { readonly appliedRule: Pick<AppliedRule, "doubtSince"> },
+): number | null {
+  const { doubtSince } = approval.appliedRule;
+  return doubtSince === undefined ? null : ageAt(approval, doubtSince);
 }
 
 /** Returns when the request reaches this age (monotonic). Returns null if a pause with no known end comes first. */

@@ -10,6 +10,7 @@ import { queueOf } from "#src/domain/queue.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { failsFor } from "../make/silent-slack.ts";
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
 const PAY = GroupId("S0PAY");
@@ -33,16 +34,6 @@ function answersAfter({ people, clock }: Bench, ms: number): void {
     await new Promise<void>((done) => void clock.after(ms, () => done()));
     return memberOf(...args);
   };
-}
-
-/** From now on, Slack answers none of these look-ups. The result makes it answer again. */
-function failsFor(
-  { people }: Bench,
-  isHit: (...given: Parameters<typeof people.memberOf>) => boolean,
-): () => void {
-  const memberOf = people.memberOf.bind(people);
-  people.memberOf = (...given) => (isHit(...given) ? Promise.reject(failure("timeout")) : memberOf(...given));
-  return () => void (people.memberOf = memberOf);
 }
 
 async function openForm(

@@ -240,6 +240,7 @@ export const approval = record<Approval>({
       rule: keptRule,
       card: optional(cardFields),
       until: optional(number),
+      doubtSince: optional(number),
     }),
     BUILT_IN_APPLIED_RULE,
   ),

@@ -180,6 +180,8 @@ export type AppliedRule = {
   readonly card?: CardFields;
   /** When hours of the policy begin or end, so that another rule may apply (monotonic). Absent if never. */
   readonly until?: number;
+  /** Since when Slack has not said which of several rules applies, so that all of them hold (monotonic). Absent if the rule is known. */
+  readonly doubtSince?: number;
 };
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };

@@ -1,0 +1,159 @@
+// While Slack has not said in which groups the requester is, several rules apply together. That is no news: it calls and reminds no one at
+// once. What falls due meanwhile is done for all of these rules.
+
+import { describe, expect, test } from "vitest";
+import { GroupId, type RunId } from "#src/domain/ids.ts";
+import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import type { When } from "#src/domain/policy/policy.ts";
+import { type Bench, createBench } from "../make/bot.ts";
+import { aPolicy, these } from "../make/policy.ts";
+import { APPROVER, REQUESTER } from "../make/run.ts";
+import { failsFor } from "../make/silent-slack.ts";
+
+const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
+const PAY = GroupId("S0PAY");
+const ON_CALL = GroupId("S0ONCALL");
+const LEADS = GroupId("S0LEADS");
+const MIN = 60_000;
+
+const stage = (minutes: number, ...groups: readonly GroupId[]) => ({
+  afterMs: minutes * MIN,
+  to: these([], groups),
+  call: null,
+});
+const remind = (minutes: number, atMost: number) => ({ afterMs: minutes * MIN, doubles: false, atMost });
+
+/** Slack is asked about the requester every five minutes, and every minute while it does not answer. */
+async function waiting(rules: {
+  readonly team: Partial<FollowUpRule>;
+  readonly others: Partial<FollowUpRule>;
+}) {
+  const bench = await createBench();
+  const ofTeam = { ...ALWAYS, requesters: [], requesterGroups: [PAY] };
+  const approvers = these([APPROVER]);
+  // Neither rule covers the other, so both hold while either may apply.
+  bench.policy = aPolicy(
+    {
+      name: "team",
+      when: ofTeam,
+      approvers,
+      receiptAtOnce: true,
+      followUp: { ...NO_FOLLOW_UP, ...rules.team },
+    },
+    { name: "others", approvers, holdMs: 1_000, followUp: { ...NO_FOLLOW_UP, ...rules.others } },
+  );
+  return {
+    bench,
+    silent: () => failsFor(bench, (user) => user === REQUESTER),
+    joins: () => void (bench.people.ownSets = new Map([[REQUESTER, new Set([PAY])]])),
+  };
+}
+
+/** Returns the calls so far, each with its minute and, for a stage, its groups. */
+async function callsOf(bench: Bench, id: RunId): Promise<readonly string[]> {
+  const [approval] = (await bench.run(id)).approvals;
+  if (approval === undefined) throw new Error("no request");
+  return (approval.calls ?? []).map(({ says, at, who }) => {
+    const groups = says === "stage" ? ` ${who?.groups.join(" ")}` : "";
+    return `${says} ${Math.floor((at - approval.since) / MIN)}${groups}`;
+  });
+}
+
+async function ruleNow(bench: Bench, id: RunId): Promise<string | undefined> {
+  return (await bench.run(id)).approvals[0]?.appliedRule.rule.name;
+}
+
+describe("a look-up that fails once", () => {
+  const team = { remind: remind(5, 9), escalate: [stage(10, LEADS)] };
+
+  test.each<[string, Partial<FollowUpRule>, readonly string[]]>([
+    ["has a stage of its own", { escalate: [stage(10, ON_CALL)] }, [`stage 10 ${ON_CALL}`]],
+    ["has sent all its reminders", { remind: remind(10, 1) }, ["waits 10"]],
+    ["has neither stage nor reminder", {}, []],
+  ])(
+    "calls and reminds no one at once because of a rule that does not apply, if the rule that applies %s",
+    async (_title, others, calls) => {
+      const { bench, silent } = await waiting({ team, others });
+      const { id } = await bench.withCard();
+      await bench.clock.pass(12 * MIN);
+      expect(await callsOf(bench, id)).toEqual(calls);
+      const answerAgain = silent();
+      await bench.clock.pass(4 * MIN);
+      expect(await ruleNow(bench, id)).toBe("team and others");
+      answerAgain();
+      await bench.clock.pass(3 * MIN);
+      expect(await ruleNow(bench, id)).toBe("others");
+      expect(await callsOf(bench, id)).toEqual(calls);
+      expect(await bench.store.auditAfter(0, ["escalated"], 9)).toHaveLength(
+        calls.filter((call) => call.startsWith("stage")).length,
+      );
+    },
+  );
+
+  test("delays what another rule brings only until Slack answers that it applies", async () => {
+    const { bench, silent, joins } = await waiting({ team, others: { escalate: [stage(10, ON_CALL)] } });
+    const { id } = await bench.withCard();
+    await bench.clock.pass(12 * MIN);
+    const answerAgain = silent();
+    await bench.clock.pass(4 * MIN);
+    joins();
+    answerAgain();
+    await bench.clock.pass(2 * MIN);
+    expect(await callsOf(bench, id)).toEqual([`stage 10 ${ON_CALL}`, `stage 17 ${LEADS}`, "waits 17"]);
+  });
+});
+
+describe("what falls due while Slack does not answer", () => {
+  test("is sent, and not again for the same moment once Slack has answered", async () => {
+    const { bench, silent } = await waiting({
+      team: { remind: remind(10, 9) },
+      others: { remind: remind(20, 9) },
+    });
+    const { id } = await bench.withCard();
+    await bench.clock.pass(12 * MIN);
+    const answerAgain = silent();
+    await bench.clock.pass(10 * MIN);
+    expect(await callsOf(bench, id)).toEqual(["waits 20"]);
+    answerAgain();
+    await bench.clock.pass(20 * MIN);
+    expect(await ruleNow(bench, id)).toBe("others");
+    expect(await callsOf(bench, id)).toEqual(["waits 20", "waits 40"]);
+  });
+
+  test.each([
+    ["others", false],
+    ["team", true],
+  ])("from the beginning is done once, whichever rule applies in the end: %s", async (name, joined) => {
+    const followUp = { remind: remind(10, 1) };
+    const { bench, silent, joins } = await waiting({
+      team: followUp,
+      others: { ...followUp, escalate: [stage(15, ON_CALL)] },
+    });
+    if (joined) joins();
+    const answerAgain = silent();
+    const { id } = await bench.withCard();
+    await bench.clock.pass(17 * MIN);
+    const calls = ["waits 10", `stage 15 ${ON_CALL}`];
+    expect(await callsOf(bench, id)).toEqual(calls);
+    answerAgain();
+    await bench.clock.pass(30 * MIN);
+    expect(await ruleNow(bench, id)).toBe(name);
+    expect(await callsOf(bench, id)).toEqual(calls);
+  });
+
+  test("of a stage that was skipped at first calls the people of the rule that applies", async () => {
+    const { bench, silent, joins } = await waiting({
+      team: { escalate: [stage(10, LEADS), stage(20, ON_CALL)] },
+      others: {},
+    });
+    const { id } = await bench.withCard();
+    await bench.clock.pass(12 * MIN);
+    const answerAgain = silent();
+    await bench.clock.pass(10 * MIN);
+    expect(await callsOf(bench, id)).toEqual([`stage 20 ${ON_CALL}`]);
+    joins();
+    answerAgain();
+    await bench.clock.pass(2 * MIN);
+    expect(await callsOf(bench, id)).toEqual([`stage 20 ${ON_CALL}`, `stage 23 ${LEADS}`]);
+  });
+});
