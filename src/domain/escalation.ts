@@ -41,12 +41,12 @@ type StageRights = { readonly decide: ListedPeople; readonly denyOnly: ListedPeo
 
 /** Returns what the people whom a stage called may do under the current rule. `others` may do nothing because of it. */
 export function rightsOfCalled(
-  { afterMs, called }: Pick<ReachedStage, "afterMs" | "called">,
+  { afterMs, called, onlyCalled = NO_ONE }: Pick<ReachedStage, "afterMs" | "called" | "onlyCalled">,
   rule: Pick<Rule, "followUp" | "parts" | "needs">,
 ): StageRights & { readonly others: NamedPeople } {
   const letIn = letInBy(rule.followUp, afterMs);
   if (letIn.alsoIn === undefined) {
-    const others = withoutNamed(called, letIn);
+    const others = together([withoutNamed(called, letIn), onlyCalled]);
     return { ...rightsOfStage(withoutNamed(called, others), rule), others };
   }
   // Who is in each of several lists is known only to Slack.
@@ -106,14 +106,18 @@ export function nextStage(approval: Waiting): NextStage | null {
   return { afterMs: stage.afterMs, called: calledBy(stage), atAge: stage.afterMs + delay };
 }
 
-/** Returns the people whom the rule names for what was reached, and whom no stage has called. */
+/** Returns the people whom the rule calls for what was reached and no stage has called, and those whom it lets in and stages only called. */
 function uncalledOf(approval: Waiting): NamedPeople {
+  const { followUp } = approval.appliedRule.rule;
   const upTo = escalatedMs(approval);
-  const reached = approval.appliedRule.rule.followUp.escalate.filter(({ afterMs }) => afterMs <= upTo);
-  return withoutNamed(
-    together(reached.map(calledBy)),
-    together(reachedStages(approval).map(({ called }) => called)),
-  );
+  const stages = reachedStages(approval);
+  const named = together(followUp.escalate.filter(({ afterMs }) => afterMs <= upTo).map(calledBy));
+  const uncalled = withoutNamed(named, together(stages.map(({ called }) => called)));
+  const letIn = letInBy(followUp, upTo);
+  // Who is in each of several lists is known only to Slack.
+  if (letIn.alsoIn !== undefined) return uncalled;
+  const told = stages.map(({ called, onlyCalled = NO_ONE }) => withoutNamed(called, onlyCalled));
+  return together([uncalled, withoutNamed(letIn, together(told))]);
 }
 
 /** Returns the stage that the request has just reached, at most one at a time. Returns null if none is due. */
@@ -125,5 +129,8 @@ export function reachStage(
   const age = ageAt(approval, monotonic);
   if (next === null || age < next.atAge) return null;
   const { afterMs, called, atAge } = next;
-  return { afterMs, at: now, age: afterMs === escalatedMs(approval) ? atAge : age, called };
+  const reached = { afterMs, at: now, age: afterMs === escalatedMs(approval) ? atAge : age, called };
+  const { others } = rightsOfCalled(next, approval.appliedRule.rule);
+  // While the rule is in doubt, it may turn out that the stage lets all of them in.
+  return ageAtDoubt(approval) !== null || isNobody(others) ? reached : { ...reached, onlyCalled: others };
 }

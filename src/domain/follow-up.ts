@@ -16,8 +16,9 @@ export type FollowUp = {
   /** The last reminder before the expiry was sent. */
   readonly warned?: true;
   /**
-   * The stages of the escalation, in the order in which they were reached. If another rule, or a changed one, names further people for what
-   * was already reached, they are called by a stage of their own, with the `afterMs` and the `age` of the last one.
+   * The stages of the escalation, in the order in which they were reached. If another rule, or a changed one, calls further people for what
+   * was already reached, or lets in people who were only called, a stage of their own calls them, with the `afterMs` and the `age` of the
+   * last one.
    */
   readonly stages?: readonly ReachedStage[];
   /** A reminder is due but waits until this time (monotonic): it is outside the rule's hours, or a person is looking at the request. */
@@ -42,6 +43,8 @@ export type ReachedStage = {
   readonly age: number;
   /** Everyone whom it called, as the rule named them then. */
   readonly called: NamedPeople;
+  /** Those whom it did not let in, and who are called again once a rule does. Absent if there are none, or if the rule was in doubt. */
+  readonly onlyCalled?: NamedPeople;
   /** The number of its audit entry, once it is stored. */
   readonly entry?: number;
 };

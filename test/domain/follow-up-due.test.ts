@@ -339,6 +339,22 @@ describe("when another rule takes over", () => {
     expect(called).toEqual([[LEAD_GROUP], [ON_CALL]]);
   });
 
+  it("people who were only called are called again when it lets them in, once", () => {
+    const onlyCalls = { ...stage(15 * MIN), to: null, call: people([LEAD_GROUP, BOSS]) };
+    const day = { name: "day", followUp: { escalate: [onlyCalls] } };
+    const night = { name: "night", followUp: { escalate: [stage(15 * MIN, LEAD_GROUP, ON_CALL)] } };
+    const { called } = underEach(
+      { ...day, until: NOON + 30 * MIN },
+      { ...night, until: NOON + 40 * MIN },
+      { ...day, until: NOON + 50 * MIN },
+      { ...night, until: NOON + 60 * MIN },
+    );
+    expect(called).toEqual([
+      [LEAD_GROUP, BOSS],
+      [ON_CALL, LEAD_GROUP],
+    ]);
+  });
+
   it("its next stage still begins on time", () => {
     const day = { followUp: { escalate: [stage(15 * MIN, LEAD_GROUP)] } };
     const night = { followUp: { escalate: [stage(15 * MIN, ON_CALL), stage(H, BOSS)] } };

@@ -273,6 +273,26 @@ describe("a stage", () => {
     expect(bench.agents.resolved).toHaveLength(1);
   });
 
+  test("tells people who were only called once another rule lets them in, and so do the card and the audit", async () => {
+    const onCall = these([], [ON_CALL]);
+    const { bench, id } = await waiting({ escalate: [{ afterMs: 30 * MIN, to: null, call: onCall }] });
+    await bench.clock.pass(31 * MIN);
+    const followUp = { ...NO_FOLLOW_UP, escalate: [{ afterMs: 30 * MIN, to: onCall, call: null }] };
+    bench.policy = { ...aPolicy({ name: "night", approvers: these([APPROVER]), followUp }), version: "ba98" };
+    await bench.flow.policyChanged();
+    await bench.clock.pass(10 * MIN);
+    expect(await entries(bench, "escalated")).toMatchObject([
+      { mentioned: [ON_CALL], outcome: "called" },
+      { mentioned: [ON_CALL], outcome: "may decide from here on" },
+    ]);
+    expect(posted(bench)).toEqual([CHANNEL, CHANNEL]);
+    const run = await bench.run(id);
+    const [approval] = run.approvals;
+    if (approval === undefined) throw new Error("no request");
+    const card = JSON.stringify(approvalCard(run, approval));
+    expect(card).toMatch(/Called .*S0ONCALL.*Escalated to .*S0ONCALL.*who can decide too/s);
+  });
+
   test("without an entry lets no approval leave", async () => {
     const { bench, id, click } = await waiting({ escalate: STAGE });
     await forge(bench, id);

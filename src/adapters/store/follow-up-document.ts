@@ -88,6 +88,7 @@ export const followUp = record<FollowUp>({
         at: number,
         age: number,
         called: orElse(people, NO_ONE),
+        onlyCalled: optional(people),
         entry: optional(number),
       }),
     ),
