@@ -138,15 +138,18 @@ export async function findPeople(
   const skipped = peopleToSkip(approval, ctx.monotonic);
   const { first } = call;
   const judging = ruleOf(ctx, run, approval);
-  if (first !== undefined && !skipped.includes(first) && (await mayDecide(run, judging, first, people)))
-    return { type: "people-found", users: [first], groups: [], more: 0 };
+  const inDoubt = rulesInDoubt(ctx, run, approval);
+  if (first !== undefined && !skipped.includes(first)) {
+    const asked = [judging, ...inDoubt].map((rule) => mayDecide(run, rule, first, people));
+    if ((await anyOf(asked)).includes(true))
+      return { type: "people-found", users: [first], groups: [], more: 0 };
+  }
   const calledUnder = async (rule: Rule): Promise<CalledByRule> => {
     const { candidates, groups } = await namedBy(rule, people);
     const left = claimerFirst(approval, candidates).filter(({ user }) => !skipped.includes(user));
     const able = await Promise.all(left.map((candidate) => isAble(run, rule, candidate, people)));
     return { users: left.filter((_, at) => able[at]).map(({ user }) => user), groups };
   };
-  const inDoubt = rulesInDoubt(ctx, run, approval);
   const sure = await calledUnder(judging).catch((error: unknown) => {
     if (inDoubt.length > 0 && error instanceof PortError) return NO_ONE;
     throw error;
@@ -177,7 +180,7 @@ async function mayDecide(run: Run, rule: Rule, user: UserId, people: PeopleLooku
 type CalledByRule = Pick<Called, "users" | "groups">;
 
 /** Leaves out what Slack refuses to say, such as the members of a group that is gone. Rejects only if Slack says nothing at all. */
-async function anyOf(asked: readonly Promise<CalledByRule>[]): Promise<readonly CalledByRule[]> {
+async function anyOf<Answer>(asked: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
   const settled = await Promise.allSettled(asked);
   const answers = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   return answers.length > 0 ? answers : Promise.all(asked);

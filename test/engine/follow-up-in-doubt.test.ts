@@ -2,7 +2,7 @@
 // once. What falls due meanwhile is done for all of these rules.
 
 import { describe, expect, test } from "vitest";
-import { GroupId, type RunId } from "#src/domain/ids.ts";
+import { GroupId, type RunId, UserId } from "#src/domain/ids.ts";
 import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import type { When } from "#src/domain/policy/policy.ts";
 import { type Bench, createBench } from "../make/bot.ts";
@@ -155,5 +155,28 @@ describe("what falls due while Slack does not answer", () => {
     answerAgain();
     await bench.clock.pass(2 * MIN);
     expect(await callsOf(bench, id)).toEqual([`stage 20 ${ON_CALL}`, `stage 23 ${LEADS}`]);
+  });
+});
+
+describe("a person whose claim has lapsed while Slack does not answer", () => {
+  const GONE = GroupId("S0GONE");
+
+  test.each([
+    ["names other people", these([UserId("U0LEAD")])],
+    ["names a group of which Slack does not speak", these([], [GONE])],
+  ])("is the only one whom the next reminder mentions if a rule that may apply %s", async (_title, team) => {
+    const followUp = { claimMs: 7 * MIN, remind: remind(17, 1) };
+    const { bench, silent } = await waiting({ team: followUp, others: followUp });
+    const others = these([APPROVER, UserId("U0OTHER")]);
+    const rules = bench.policy.rules.map((rule, at) => ({ ...rule, approvers: at === 0 ? team : others }));
+    bench.policy = { ...bench.policy, rules };
+    const { id, click } = await bench.withCard();
+    await bench.clock.pass(11 * MIN);
+    expect(await bench.flow.claimRequest.claim(click)).toMatchObject({ ok: true });
+    silent();
+    failsFor(bench, (_user, sets) => sets.includes(GONE));
+    await bench.clock.pass(8 * MIN);
+    const calls = (await bench.run(id)).approvals[0]?.calls ?? [];
+    expect(calls.map(({ who }) => who?.users)).toEqual([[APPROVER]]);
   });
 });
