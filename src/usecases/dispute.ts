@@ -2,6 +2,7 @@
 // have reached the service already, and only people can undo what followed.
 
 import { aboutSameRun, auditEntry, isUndo, type KeptEntry, knowsRun } from "../audit/entry.ts";
+import type { AuditPlace } from "../domain/audit/hash-chain.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { Nonce, RunId, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -49,8 +50,15 @@ export type SharedReceipt = {
   readonly reportedAt?: number;
 };
 
-/** `nonce` is null if the button carried no valid nonce. Rejects with PortError if nothing could be written. */
-export type Dispute = (by: PersonId, nonce: Nonce | null) => Promise<Result<Disputed, NotDisputed>>;
+/**
+ * `nonce` is null if the button carried no valid nonce. `shown`: the entry that the receipt shows, with the first digits of its link. The buttons
+ * of earlier releases do not say it. Rejects with PortError if nothing could be written.
+ */
+export type Dispute = (
+  by: PersonId,
+  nonce: Nonce | null,
+  shown?: AuditPlace | null,
+) => Promise<Result<Disputed, NotDisputed>>;
 
 /** "gone", "unproven": the receipt is the person's, but its entry is missing, as archived ones are, or does not prove what they decided. */
 export type NotDisputed = "unknown" | "gone" | "unproven";
@@ -63,8 +71,9 @@ type DisputeDeps = NotificationDeps & {
 export function createDispute(deps: DisputeDeps): Dispute {
   const { store, audit, context, log } = deps;
   const refuse = createNoteRefusal(deps);
-  return async (by, nonce) => {
-    const found = await ownDecision(deps, by, nonce);
+  return async (by, nonce, shown = null) => {
+    const row = nonce === null ? null : await store.notification(nonce);
+    const found = await ownDecision(deps, by, row, shown);
     if (!found.ok) {
       await refuse(by, found.error === "unproven" ? "tampered" : "unknown", { step: "receipt" });
       return found;
@@ -85,22 +94,32 @@ export function createDispute(deps: DisputeDeps): Dispute {
 
 type OwnDecision = { readonly receipt: Notification; readonly decided: KeptEntry };
 
-/** The row of a receipt is not sealed, so the proven entry says whose decision it is. A receipt that disagrees with it is a finding. */
+/**
+ * The row of a receipt is not sealed. So its message says which decision the person means, and the proven entry says whose decision it is. A
+ * row that disagrees is a finding.
+ */
 async function ownDecision(
   { store, audit, context, integrity }: DisputeDeps,
   by: PersonId,
-  nonce: Nonce | null,
+  row: Notification | null,
+  shown: AuditPlace | null,
 ): Promise<Result<OwnDecision, NotDisputed>> {
-  const row = nonce === null ? null : await store.notification(nonce);
   if (row === null || by.team !== audit.team) return err("unknown");
-  const proven = await store.provenEntry(row.entry);
-  if (proven.ok && isDecisionOf(by, proven.kept))
-    return ok({ receipt: { ...row, kind: "receipt", to: by.user }, decided: proven.kept });
+  const seq = shown?.seq ?? row.entry;
+  const proven = await store.provenEntry(seq);
+  const isTheirs = proven.ok && isDecisionOf(by, proven.kept) && isShown(proven.kept, shown);
+  const wrong = wrongReceipt(row, context().digest);
+  if (isTheirs && row.entry !== seq) integrity.found(wrong);
+  if (isTheirs)
+    return ok({ receipt: { ...row, kind: "receipt", entry: seq, to: by.user }, decided: proven.kept });
   if (!isReceipt(row) || row.to !== by.user) return err("unknown");
-  if ((await store.auditProof(row.entry)) === null) return err("gone");
-  integrity.found(proven.ok ? wrongReceipt(row, context().digest) : proven.finding);
+  if ((await store.auditProof(seq)) === null) return err("gone");
+  integrity.found(proven.ok ? wrong : proven.finding);
   return err("unproven");
 }
+
+const isShown = ({ link }: KeptEntry, shown: AuditPlace | null): boolean =>
+  shown === null || link.startsWith(shown.link);
 
 const isDecisionOf = ({ user }: PersonId, { entry }: KeptEntry): boolean =>
   (entry.what === "decided" || entry.what === "voted" || isUndo(entry)) && entry.by?.user === user;
@@ -109,7 +128,7 @@ const ID_CHARS = 16;
 
 /** The id of a receipt is the value of its button, so the finding has only its digest. */
 function wrongReceipt({ id, entry }: Notification, digest: (text: string) => string): Finding {
-  const words = `a stored receipt was changed outside Countersign: it names audit entry ${entry}, which is no decision of its recipient`;
+  const words = `a stored receipt was changed outside Countersign: it names audit entry ${entry}, which is not the decision that its message is about`;
   return { id: `receipt ${digest(id).slice(0, ID_CHARS)} ${entry}`, words, run: null };
 }
 
@@ -136,13 +155,14 @@ async function receiptOf(
 }
 
 /** Resolves to no receipts if one of them cannot be drawn, because the button of that one must stay. */
-async function sharedWith(
-  deps: NotificationDeps,
-  { post, to }: Notification,
-): Promise<readonly SharedReceipt[]> {
+async function sharedWith(deps: NotificationDeps, pressed: Notification): Promise<readonly SharedReceipt[]> {
   const { store } = deps;
+  const { post, to } = pressed;
   if (post.type !== "up" || post.shows !== SEVERAL_RECEIPTS) return [];
-  const receipts = await store.notificationsIn(to, post.ts);
+  const stored = await store.notificationsIn(to, post.ts);
+  const receipts = stored
+    .map((each) => (each.id === pressed.id ? pressed : each))
+    .toSorted((a, b) => a.entry - b.entry);
   const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, to);
   const drawn: SharedReceipt[] = [];
   for (const receipt of receipts) {

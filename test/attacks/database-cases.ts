@@ -151,22 +151,24 @@ const rows: readonly Row[] = [
     },
   ],
   [
-    "a receipt is pointed at another person's decision: pressing it disputes nothing",
+    "a receipt is pointed at another decision: pressing it disputes the one that it shows",
     async (on) => {
       const receipt = await receiptOf(on);
       const { opening } = await on.world.asking(ana, on.card.channel, "deploy web-shop to production");
-      await on.world.decide(cat, await on.world.cardOf(opening), "Approve", "mine");
+      const other = await on.world.cardOf(opening);
+      await on.world.decide(cat, other, "Approve", "mine");
       await on.world.until(() => on.world.directTo(cat).some((each) => says("receipt:approve", each)));
       await changeDatabase(on.world, ({ sql }) =>
         sql(
           `update notifications set entry = (select max(seq) from audit where what = 'decided') where to_id = '${ben}'`,
         ),
       );
-      on.refused("tampered", ben);
       await on.world.click(ben, receipt, "This was not me");
-      await on.world.told(ben, "answer:decision-not-proven");
+      await on.world.told(ben, "answer:reported");
       await on.world.until(() => on.world.logged.some((line) => line.includes("TAMPERED")));
-      expect(disputersOf(on)).toEqual([]);
+      await on.world.becomes(on.card, "dispute:1:open");
+      expect(disputersOf(on)).toEqual([ben]);
+      expect(textOf(other)).not.toContain("Disputed by");
     },
   ],
 ];

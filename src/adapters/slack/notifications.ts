@@ -16,7 +16,7 @@ import type { Disputed } from "../../usecases/dispute.ts";
 import { postedChannel } from "./answers.ts";
 import { type Deployment, named } from "./blocks/deployment.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";
-import { type ReceiptFacts, severalReceipts } from "./blocks/receipts.ts";
+import { entryShownIn, type ReceiptFacts, severalReceipts } from "./blocks/receipts.ts";
 import { escaped, type Message } from "./blocks/rich.ts";
 import { type Answer, showAnswer } from "./clicks.ts";
 import type { Call } from "./clients.ts";
@@ -150,11 +150,11 @@ export async function onNotMe(deps: ListenerDeps, payload: ClickPayload): Promis
 
 /** Resolves to null if nothing was reported. Then the person has an answer that says so. */
 async function report(deps: ListenerDeps, payload: ClickPayload): Promise<Disputed | null> {
-  const [{ value }] = payload.actions;
+  const [{ block_id, value }] = payload.actions;
   let answer = NOT_REPORTED_YET;
   try {
     const by = { team: deps.team, user: payload.user.id };
-    const disputed = await deps.dispute(by, parsed<Nonce>(Nonce, value));
+    const disputed = await deps.dispute(by, parsed<Nonce>(Nonce, value), entryShownIn(block_id));
     if (disputed.ok) return disputed.value;
     answer = disputed.error === "unknown" ? NOT_YOUR_RECEIPT : NOT_PROVEN;
   } catch (error) {

@@ -4,7 +4,7 @@
 import type { Block } from "@slack/types";
 import { RECEIPT_NOT_ME } from "../names.ts";
 import { isUndo, type KeptEntry } from "../../../audit/entry.ts";
-import { headWords } from "../../../domain/audit/hash-chain.ts";
+import { type AuditPlace, headWords } from "../../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { Notification, NotificationFacts } from "../../../ports/notification.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
@@ -47,7 +47,7 @@ export function receipt(
       ),
       ending,
     ),
-    ...(reportedAt === undefined ? [notMe(id)] : []),
+    ...(reportedAt === undefined ? [notMe(id, facts.entry)] : []),
     note(smallPrint(facts.entry)),
   ];
   return { text: escaped(`${beginningOf(entry)}: ${oneLine(actionOf(facts), ACTION_CHARS)}`), blocks };
@@ -94,7 +94,7 @@ export function severalReceipts(
     ),
     ...receipts.flatMap((decision) => [
       oneOf(decision, deployment),
-      ...(decision.reportedAt === undefined ? [notMe(decision.receipt.id)] : []),
+      ...(decision.reportedAt === undefined ? [notMe(decision.receipt.id, decision.facts.entry)] : []),
     ]),
     ...(newest === undefined ? [] : [note(headWords(newest.facts.entry))]),
   ];
@@ -122,7 +122,7 @@ function verbOf(entry: KeptEntry["entry"]): string {
 }
 
 /** The button asks for confirmation, so that a slip of the thumb raises no alarm. */
-function notMe(id: string): Block {
+function notMe(id: string, { seq, link }: KeptEntry): Block {
   const button = {
     type: "button",
     action_id: RECEIPT_NOT_ME,
@@ -139,7 +139,20 @@ function notMe(id: string): Block {
       style: "danger",
     },
   };
-  return { type: "actions", block_id: `receipt-${id}`, elements: [button] } as Block;
+  const block_id = `receipt-${id}-${seq}-${link.slice(0, LINK_DIGITS)}`;
+  return { type: "actions", block_id, elements: [button] } as Block;
+}
+
+/** Enough that no other entry has them. The id of a block has room for 255 characters. */
+const LINK_DIGITS = 16;
+
+/**
+ * Returns the entry that a "This was not me" button was drawn for, with the first digits of its link, from the id of its block. Null if the id
+ * does not say it, as in earlier releases.
+ */
+export function entryShownIn(blockId: string | undefined): AuditPlace | null {
+  const [, seq, link] = /^receipt-.{16,64}-(\d{1,15})-([0-9a-f]{16})$/.exec(blockId ?? "") ?? [];
+  return seq === undefined || link === undefined ? null : { seq: Number(seq), link };
 }
 
 function smallPrint({ seq, link, entry }: KeptEntry): string {
