@@ -20,7 +20,6 @@ import {
   type Reach,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
-import type { Finding } from "../ports/audit-store.ts";
 import { type Asker, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { createNoteRefusal } from "./refusals.ts";
 
@@ -60,7 +59,7 @@ export type Dispute = (
   shown?: AuditPlace | null,
 ) => Promise<Result<Disputed, NotDisputed>>;
 
-/** "gone", "unproven": the receipt is the person's, but its entry is missing, as archived ones are, or does not prove what they decided. */
+/** "gone": the receipt is the person's, but its entry is archived. "unproven": the entry is missing, or does not prove what they decided. */
 export type NotDisputed = "unknown" | "gone" | "unproven";
 
 type DisputeDeps = NotificationDeps & {
@@ -73,9 +72,11 @@ export function createDispute(deps: DisputeDeps): Dispute {
   const refuse = createNoteRefusal(deps);
   return async (by, nonce, shown = null) => {
     const row = nonce === null ? null : await store.notification(nonce);
-    const found = await ownDecision(deps, by, row, shown);
+    const pressed = row === null ? null : { row, ...(shown ?? { seq: row.entry, link: "" }) };
+    const found = pressed === null ? err("unknown" as const) : await ownDecision(deps, by, pressed);
     if (!found.ok) {
-      await refuse(by, found.error === "unproven" ? "tampered" : "unknown", { step: "receipt" });
+      const refers = pressed === null || found.error === "unknown" ? {} : { refers: pressed.seq };
+      await refuse(by, found.error === "unproven" ? "tampered" : "unknown", { step: "receipt", ...refers });
       return found;
     }
     const { receipt, decided } = found.value;
@@ -92,44 +93,58 @@ export function createDispute(deps: DisputeDeps): Dispute {
   };
 }
 
+/** The stored receipt, and the entry that it is about. `link`: the first digits of its link, as far as they are known. */
+type Pressed = AuditPlace & { readonly row: Notification };
+
 type OwnDecision = { readonly receipt: Notification; readonly decided: KeptEntry };
 
 /**
  * The row of a receipt is not sealed. So its message says which decision the person means, and the proven entry says whose decision it is. A
- * row that disagrees is a finding.
+ * row that disagrees is a finding. Damage to the entry may be acknowledged already, so each report that it spoils is a finding of its own.
  */
 async function ownDecision(
-  { store, audit, context, integrity }: DisputeDeps,
+  { store, audit, context, integrity, log }: DisputeDeps,
   by: PersonId,
-  row: Notification | null,
-  shown: AuditPlace | null,
+  { row, seq, link }: Pressed,
 ): Promise<Result<OwnDecision, NotDisputed>> {
-  if (row === null || by.team !== audit.team) return err("unknown");
-  const seq = shown?.seq ?? row.entry;
+  if (by.team !== audit.team) return err("unknown");
   const proven = await store.provenEntry(seq);
-  const isTheirs = proven.ok && isDecisionOf(by, proven.kept) && isShown(proven.kept, shown);
-  const wrong = wrongReceipt(row, context().digest);
-  if (isTheirs && row.entry !== seq) integrity.found(wrong);
-  if (isTheirs)
+  const id = `${context().digest(row.id).slice(0, ID_CHARS)} ${seq}`;
+  if (proven.ok && isDecisionOf(by, proven.kept) && proven.kept.link.startsWith(link)) {
+    if (row.entry !== seq)
+      integrity.found({ id: `receipt ${id}`, words: wrongRow(row.entry, seq), run: null });
     return ok({ receipt: { ...row, kind: "receipt", entry: seq, to: by.user }, decided: proven.kept });
+  }
   if (!isReceipt(row) || row.to !== by.user) return err("unknown");
-  if ((await store.auditProof(seq)) === null) return err("gone");
-  integrity.found(proven.ok ? wrong : proven.finding);
+  log.error(
+    { ...by, entry: seq },
+    "a person disputes a decision in their name that the audit does not prove",
+  );
+  if (await isArchived(store, seq)) return err("gone");
+  integrity.found({ id: `report ${id}`, words: reportWords(by, seq), run: null });
   return err("unproven");
 }
-
-const isShown = ({ link }: KeptEntry, shown: AuditPlace | null): boolean =>
-  shown === null || link.startsWith(shown.link);
 
 const isDecisionOf = ({ user }: PersonId, { entry }: KeptEntry): boolean =>
   (entry.what === "decided" || entry.what === "voted" || isUndo(entry)) && entry.by?.user === user;
 
+/** The id of a receipt is the value of its button, so a finding has only its digest. */
 const ID_CHARS = 16;
 
-/** The id of a receipt is the value of its button, so the finding has only its digest. */
-function wrongReceipt({ id, entry }: Notification, digest: (text: string) => string): Finding {
-  const words = `a stored receipt was changed outside Countersign: it names audit entry ${entry}, which is not the decision that its message is about`;
-  return { id: `receipt ${digest(id).slice(0, ID_CHARS)} ${entry}`, words, run: null };
+const wrongRow = (named: number, shown: number): string =>
+  `a stored receipt was changed outside Countersign: it names audit entry ${named}, but its message shows entry ${shown}`;
+
+const reportWords = ({ user }: PersonId, seq: number): string =>
+  `${user} pressed "This was not me" on a receipt, but audit entry ${seq} is missing or does not prove their decision. End this person's Slack sessions`;
+
+/** Returns whether the entry is in an archive file, so that it is no finding that the database lacks it. */
+async function isArchived(store: DisputeDeps["store"], seq: number): Promise<boolean> {
+  if ((await store.auditProof(seq)) !== null) return false;
+  const { rows } = await readAfter(store, BEGINNING, ["archived"]);
+  return rows.some(
+    (row) =>
+      row.type === "unreadable" || (row.type === "proven" && (row.kept.entry.archive?.seq ?? 0) >= seq),
+  );
 }
 
 /** Never rejects, because the dispute is already written. `at` is null if the decision was disputed before. */

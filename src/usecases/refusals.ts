@@ -83,7 +83,7 @@ export type NoteRefusal = (by: Actor, refusal: RefusalReason, tried: AttemptDeta
 
 /** `runId` and `run` are what the person named, so the run may not exist. */
 export type AttemptDetails = Pick<AuditEntry, "step"> &
-  Partial<Pick<AuditEntry, "run" | "runId" | "outcome" | "digest" | "text">>;
+  Partial<Pick<AuditEntry, "run" | "runId" | "outcome" | "digest" | "text" | "refers">>;
 
 type NoteDeps = Pick<DecideDeps, "metrics" | "context"> & { readonly store: RunStore & AuditLog };
 

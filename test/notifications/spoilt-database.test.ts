@@ -198,27 +198,6 @@ describe("a stored receipt", () => {
     expect(await disputers(bench)).toEqual([]);
   });
 
-  test("of an altered decision disputes nothing, and the finding is notified", async () => {
-    const { bench, spoil } = await withFile();
-    await decided(bench);
-    const receipt = await receiptOf(bench);
-    spoil("update audit set entry = replace(entry, 'approve', 'deny') where what = 'decided'");
-    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: false, error: "unproven" });
-    await bench.clock.pass(5 * MIN);
-    expect(await disputers(bench)).toEqual([]);
-    expect(sent(bench, "tampering").length).toBeGreaterThan(0);
-  });
-
-  test("of a decision whose entry is missing disputes nothing, and is no finding, because the entry may be archived", async () => {
-    const { bench, spoil } = await withFile();
-    await decided(bench);
-    const receipt = await receiptOf(bench);
-    spoil("delete from audit where what = 'decided'");
-    expect(await bench.flow.dispute(BY, receipt.id)).toEqual({ ok: false, error: "gone" });
-    expect(await disputers(bench)).toEqual([]);
-    expect(await bench.store.auditAfter(0, ["tampering-found"], 10)).toEqual([]);
-  });
-
   test("that was given to another person in the database belongs to the person who decided", async () => {
     const { bench, spoil } = await withFile();
     await decided(bench);

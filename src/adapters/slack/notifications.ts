@@ -177,8 +177,8 @@ const NOT_YOUR_RECEIPT: Answer = {
 };
 const NOT_PROVEN: Answer = {
   id: "answer:decision-not-proven",
-  heading: "Nothing was reported",
-  text: "Countersign cannot verify what its audit says about this decision, so it recorded no report. If you did not decide this, tell an admin of Countersign *right away*. Sign out of all your Slack sessions and change your password.",
+  heading: "Tell an admin now",
+  text: "Countersign cannot verify what its audit says about this decision, so the decision does not count as disputed. If you did not decide this, tell an admin of Countersign *right away*. Sign out of all your Slack sessions and change your password.",
 };
 
 /**
