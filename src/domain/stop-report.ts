@@ -3,6 +3,7 @@
 import { wasAutomaticDenialRefused } from "./applied-rule.ts";
 import { type Approval, type Decision, isFinal } from "./approval.ts";
 import { cardOf, deniesAll, isMissing, isStoppable, isStopped, isWatched, type Run } from "./run.ts";
+import { STOPPED } from "./slot.ts";
 
 /**
  * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
@@ -114,6 +115,13 @@ export function stoppedRenderKey(run: Run): string | null {
   const sent = notStopped(run);
   const named = `${shown}${over}${namedRenderKey(run, [...namedByStop(run).named, ...sent.named])}`;
   return `${named}, ${confirmed} of ${denied}${rest}${refused === 0 ? "" : `, refused ${refused}`}${sent.more === 0 ? "" : `, sent ${sent.more}`}`;
+}
+
+/** Returns whether the thread's message in Slack shows the run's stop as one that holds. False if we do not know what it shows. */
+export function isStopShown({ stop, posts }: Pick<Run, "stop" | "posts">): boolean {
+  const post = posts[STOPPED];
+  const [, at] = /^stopped (?:before )?(\d+),/.exec(post?.type === "up" ? post.shows : "") ?? [];
+  return stop !== undefined && at === String(stop.at);
 }
 
 /** The version stands for what the request says, and the message that is its card for the link to it. */

@@ -7,6 +7,7 @@ import { listingPageOf } from "../domain/listing.ts";
 import { isPassing, mayShowButtons } from "../domain/render-key.ts";
 import { STOPPED, cardSlot, OPENING, type Slot, UNREADABLE } from "../domain/slot.ts";
 import { isStoppable, isStopped, type Run } from "../domain/run.ts";
+import { isStopShown } from "../domain/stop-report.ts";
 import { isStormSlot } from "../domain/storm.ts";
 import type { PacedEffect } from "../ports.ts";
 
@@ -49,8 +50,9 @@ function urgencyOf(run: Run, slot: Slot): PacedEffect["urgency"] {
   // If a storm notice waited behind the openings of all the runs that now await approval, its number would be wrong in the meantime.
   if (isStormSlot(slot)) return 1;
   if (card !== undefined && card.state.type !== "pending") return mayShowButtons(run.posts[slot]) ? 0 : 1;
-  // A stop that is over still shows a button, which does nothing. For a stop in force, the update only changes the count of its denials.
-  if (slot === STOPPED) return isStopped(run) && isStoppable(run) ? 3 : 1;
+  // The button of a stop that is over does nothing, and no button lifts a stop that is not shown. Otherwise, the update only changes the count
+  // of its denials.
+  if (slot === STOPPED) return isStopped(run) && isStoppable(run) && isStopShown(run) ? 3 : 1;
   if (slot !== OPENING) return 2;
   return isPassing(run) ? 3 : (run.seen?.ended ?? null) === null ? 2 : 1;
 }

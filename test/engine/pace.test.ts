@@ -6,6 +6,7 @@ import { ChannelId, MessageTs } from "#src/domain/ids.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import { STOPPED, cardSlot, OPENING } from "#src/domain/slot.ts";
 import type { Run } from "#src/domain/run.ts";
+import { stoppedRenderKey } from "#src/domain/stop-report.ts";
 import { paceOf } from "#src/engine/pace.ts";
 import { APPROVER, anApproval, aWatchedRun, TEAM, withApprovals } from "../make/run.ts";
 
@@ -56,17 +57,31 @@ describe("the update of a card", () => {
 });
 
 describe("an update of the thread's message about a stop", () => {
-  const urgencyAt = (stop: Run["stop"] & {}): number | undefined => {
-    const run: Run = { ...aWatchedRun(), stop, posts: { [STOPPED]: posted("") } };
-    return paceOf(run, { type: "update", slot: STOPPED })?.urgency;
+  const urgencyAt = (stop: NonNullable<Run["stop"]>, drawn?: Run["stop"]): number | undefined => {
+    const run: Run = { ...aWatchedRun(), stop };
+    const shows = drawn === undefined ? "" : (stoppedRenderKey({ ...run, stop: drawn }) ?? "");
+    return paceOf({ ...run, posts: { [STOPPED]: posted(shows) } }, { type: "update", slot: STOPPED })
+      ?.urgency;
   };
+  const by = APPROVER;
+  const stop = { by, at: 12 };
 
   test("is as urgent as an end once the stop is lifted, because its button no longer works", () => {
-    expect(urgencyAt({ by: APPROVER, at: 1, lifted: { by: APPROVER, at: 2 } })).toBe(1);
+    expect(urgencyAt({ ...stop, lifted: { by, at: 13 } }, stop)).toBe(1);
+  });
+
+  test.for([
+    ["another stop", { by, at: 1 }],
+    ["another stop of an earlier record", { by, at: 1, ofEarlierRecord: true }],
+    ["a stop that is lifted", { ...stop, lifted: { by, at: 13 } }],
+    ["something unknown", undefined],
+  ] as const)("is as urgent as an end while it shows %s, because no button lifts the stop", ([, drawn]) => {
+    expect(urgencyAt(stop, drawn)).toBe(1);
   });
 
   test("comes last while it only counts", () => {
-    expect(urgencyAt({ by: APPROVER, at: 1 })).toBe(3);
+    expect(urgencyAt(stop, stop)).toBe(3);
+    expect(urgencyAt(stop, { ...stop, ofEarlierRecord: true })).toBe(3);
   });
 });
 

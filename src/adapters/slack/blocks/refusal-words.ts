@@ -120,7 +120,7 @@ function stoppedWords({ by, ofEarlierRecord }: Stop): string {
 }
 
 const otherStopWords = ({ by, at }: Stop): string =>
-  `The stop that this button was for is over, but ${mentioned(by)} stopped the run again, ${localTime(at)}. That stop holds: nothing was lifted. If it should end, too, press Lift the stop in the run's thread again.`;
+  `This button is not for the stop that holds now: ${mentioned(by)} pressed Stop, ${localTime(at)}. Nothing was lifted. To lift that stop, press Lift the stop once the stop's message in the run's thread shows that time.`;
 
 function askedWords({ perhaps }: Extract<Refusal, { type: "requester" }>): string {
   const asked =
