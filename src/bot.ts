@@ -31,6 +31,7 @@ import { createUnreadableRuns } from "./engine/unreadable-runs.ts";
 import { createWatchdog, type Watchdog } from "./engine/watchdog.ts";
 import { createAuditStream } from "./notifications/audit-stream.ts";
 import { createNotificationOutbox } from "./notifications/outbox.ts";
+import { createOutcomes } from "./notifications/outcomes.ts";
 import type {
   AgentService,
   AuditSink,
@@ -223,7 +224,8 @@ function createLoops(
   const outage = createOutageAnnouncer(deps, OUTAGE_CHECK_MS);
   const stream = auditSink === null ? [] : [createAuditStream({ ...deps, auditSink })];
   const retention = createRetention(store, clock, log, keepFinishedMs);
-  const outbox = createNotificationOutbox({ ...deps, warnQuietly: createQuietWarnings(deps) });
+  const sending = { warnQuietly: createQuietWarnings(deps), outcomes: createOutcomes(deps) };
+  const outbox = createNotificationOutbox({ ...deps, ...sending });
   return { pauses, all: [pauses, retention, outbox, outage, storms, calls, ...stream] };
 }
 

@@ -9,6 +9,7 @@ import { shardOfName } from "../domain/ids.ts";
 import { refusalsOf } from "../domain/posted-message.ts";
 import { createBackgroundLoop } from "../engine/background-work.ts";
 import { endedWithin } from "../engine/clock.ts";
+import { createQuietErrors } from "../engine/logging.ts";
 import { isAlarm, type Notification } from "../ports/notification.ts";
 import { createNotificationWriter } from "./from-audit.ts";
 import {
@@ -68,6 +69,7 @@ export function createNotificationOutbox(deps: SendDeps): NotificationOutbox {
       } else await writer.handOver();
     } finally {
       // If the audit cannot be followed, what waits already is sent all the same.
+      await deps.outcomes.storeKept();
       await sendWaiting();
     }
   }
@@ -103,7 +105,7 @@ type Work = {
 };
 
 function createSenders(deps: SendDeps, receipts: ReceiptTimes): Senders {
-  const { log } = deps;
+  const logQuietly = createQuietErrors(deps);
   const underWay = new Map<string, Promise<void>>();
   const places = createPlaces();
   let stopped = false;
@@ -127,7 +129,9 @@ function createSenders(deps: SendDeps, receipts: ReceiptTimes): Senders {
     const { key, act } = work;
     places.take(work);
     const sent = act()
-      .catch((error: unknown) => log.error({ error }, "could not send a notification; trying again"))
+      .catch((error: unknown) =>
+        logQuietly("not sent", { error }, "could not send a notification; trying again"),
+      )
       .finally(() => {
         underWay.delete(key);
         places.free(work);

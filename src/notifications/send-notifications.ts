@@ -24,6 +24,7 @@ import {
 } from "../ports/notification.ts";
 import { factsOf, factsToSend, reportIfForged, type NotificationWriterDeps } from "./from-audit.ts";
 import { type PictureDeps, postWithPicture } from "./announce-look-back.ts";
+import type { Outcomes } from "./outcomes.ts";
 import { refuseIfHidden, REQUESTER_NOT_SHOWN } from "./requester-sees.ts";
 
 export type SendDeps = NotificationWriterDeps &
@@ -34,6 +35,7 @@ export type SendDeps = NotificationWriterDeps &
     readonly engine: { readonly holdsShard: (shard: number) => boolean };
     readonly clock: Clock;
     readonly warnQuietly: WarnQuietly;
+    readonly outcomes: Outcomes;
     readonly metrics: Pick<Counters, "notificationsWaiting" | "alarmsWaiting">;
   };
 
@@ -55,7 +57,8 @@ export async function sendOne(
   due: Act,
   isStopping: () => boolean,
 ): Promise<void> {
-  const { store, chat, clock } = deps;
+  const { store, chat, clock, outcomes } = deps;
+  if (outcomes.isKept(read.id)) return;
   if (due !== "recover")
     await chat.waitForTurn({
       channel: read.to,
@@ -91,12 +94,11 @@ async function saveOutcome(
   act: Exclude<Act, "recover">,
   outcome: Outcome,
 ): Promise<void> {
-  const { store, clock } = deps;
-  const post = paced(notification, act, outcome, clock);
+  const post = paced(notification, act, outcome, deps.clock);
   // A late copy must be looked for in a channel. In a direct message this is impossible.
   const done = post.type === "up" && (post.sweepAt === null || !isReadable(notification));
   const isGivenUp = isOftenRefused(post) && !mustArrive(deps, notification, outcome);
-  await store.saveNotification({ ...notification, post }, !done && !isGivenUp);
+  await deps.outcomes.save({ ...notification, post }, !done && !isGivenUp);
   if (outcome.type === "later" || outcome.type === "unsure")
     warnOfFailure(deps, { ...notification, post }, outcome);
   else if (outcome.type === "refused" && outcome.code === REQUESTER_NOT_SHOWN)
@@ -231,17 +233,15 @@ export async function sendTogether(
   times: ReceiptTimes,
   isStopping: () => boolean,
 ): Promise<void> {
-  for (let from = 0; from < receipts.length && !isStopping(); from += RECEIPTS_AT_ONCE) {
-    const part = receipts.slice(from, from + RECEIPTS_AT_ONCE);
+  const toSend = receipts.filter(({ id }) => !deps.outcomes.isKept(id));
+  for (let from = 0; from < toSend.length && !isStopping(); from += RECEIPTS_AT_ONCE) {
+    const part = toSend.slice(from, from + RECEIPTS_AT_ONCE);
     const [first] = part;
     if (first !== undefined && (await sendReceipts(deps, first.to, part, isStopping))) times.sent(first.to);
   }
 }
 
-/**
- * Posts one message with all of these receipts that are still to be sent. Resolves to whether it was posted. If the outcome of a receipt
- * cannot be saved, that receipt is sent again.
- */
+/** Posts one message with all of these receipts that are still to be sent. Resolves to whether it was posted. */
 async function sendReceipts(
   deps: SendDeps,
   to: Notification["to"],

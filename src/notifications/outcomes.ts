@@ -1,0 +1,49 @@
+// Stores what became of notifications. An outcome that the store does not take stays in memory and is stored later: while the store cannot
+// be written to, nobody may get the same message again and again.
+
+import { type Nonce, shardOfName } from "../domain/ids.ts";
+import type { Clock } from "../engine/clock.ts";
+import { createQuietErrors } from "../engine/logging.ts";
+import type { EventLog } from "../ports.ts";
+import type { Notification, NotificationStore } from "../ports/notification.ts";
+
+type Deps = {
+  readonly store: Pick<NotificationStore, "saveNotification">;
+  readonly engine: { readonly holdsShard: (shard: number) => boolean };
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly log: Pick<EventLog, "error" | "debug">;
+};
+
+export type Outcomes = {
+  /** Stores the notification with its outcome, or keeps it for `storeKept`. Never rejects. */
+  save(notification: Notification, toDo: boolean): Promise<void>;
+  /** Returns whether the store does not yet say what became of the notification. It must not be sent meanwhile. */
+  isKept(id: Nonce): boolean;
+  /** Forgets what another replica sends now. */
+  storeKept(): Promise<void>;
+};
+
+export function createOutcomes(deps: Deps): Outcomes {
+  const kept = new Map<Nonce, readonly [notification: Notification, toDo: boolean]>();
+  const logQuietly = createQuietErrors(deps);
+
+  async function save(notification: Notification, toDo: boolean): Promise<void> {
+    const { id, to, entry } = notification;
+    try {
+      await deps.store.saveNotification(notification, toDo);
+      kept.delete(id);
+    } catch (error) {
+      kept.set(id, [notification, toDo]);
+      const facts = { error, notification: notification.kind, entry, to };
+      logQuietly("not stored", facts, "could not store what became of a notification; trying again");
+    }
+  }
+
+  async function storeKept(): Promise<void> {
+    for (const [notification, toDo] of kept.values())
+      if (deps.engine.holdsShard(shardOfName(notification.to))) await save(notification, toDo);
+      else kept.delete(notification.id);
+  }
+
+  return { save, isKept: (id) => kept.has(id), storeKept };
+}
