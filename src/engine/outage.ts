@@ -32,6 +32,7 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
   /** What the notices say. Null: unknown, after a start, a gain of shards or a failure. Then an earlier notice may still be open. */
   let announced: "outage" | "none" | null = null;
   const hasGainedShards = createShardGains(deps.engine);
+  const warnOnce = createWarning(deps);
 
   async function check(): Promise<void> {
     const state = deps.breaker.state();
@@ -43,8 +44,10 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
     }
     const outage = longOutage(state, deps.clock);
     deps.metrics.outage(outage !== null);
-    // An outage that is still short changes nothing.
-    if (outage === null && state.type !== "answers") return;
+    const knowsNone = state.type === "answers" && state.knowsNone === true;
+    warnOnce(knowsNone);
+    // An outage that is still short changes nothing. If the service knows no run, something else may answer in its place.
+    if (outage === null && (state.type !== "answers" || knowsNone)) return;
     const wanted = outage === null ? "none" : "outage";
     if (announced === wanted) return;
     announced = null;
@@ -60,6 +63,16 @@ export function createOutageAnnouncer(deps: Deps, checkEveryMs: number): OutageA
   // The metric changes together with the state that /agent health shows, and does not wait for the next check.
   deps.breaker.onChange(() => deps.metrics.outage(longOutage(deps.breaker.state(), deps.clock) !== null));
   return { start: () => loop.start(checkEveryMs), stop: loop.stop };
+}
+
+/** The function warns when the service begins to know none of the runs. */
+function createWarning({ log }: Deps): (knowsNone: boolean) => void {
+  let isWarned = false;
+  return (knowsNone) => {
+    if (knowsNone && !isWarned)
+      log.warn({}, "the agent service answers, but knows none of the runs that it is asked about");
+    isWarned = knowsNone;
+  };
 }
 
 /** The function returns whether this process holds shards that it did not hold at the previous call. */

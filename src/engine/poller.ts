@@ -208,6 +208,7 @@ async function fetchOnce(deps: Deps, entry: Entry): Promise<FetchedRun | Failure
   try {
     const fetched = await breaker.through(entry.id, () => deps.agents.fetchRun(entry.id));
     entry.failures = 0;
+    breaker.noteAnswer(entry.id, fetched.type !== "missing");
     metrics.poll(fetched.type, seconds());
     return fetched;
   } catch (error) {

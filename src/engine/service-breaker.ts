@@ -23,6 +23,8 @@ export function slowestProbeMs(maxMs: number): number {
 export type ServiceBreaker = {
   /** Makes the call and rejects as it does. If the breaker is open, rejects with `CircuitOpenError` and makes no call. */
   through<T>(run: RunId, call: () => Promise<T>): Promise<T>;
+  /** Called after an answer about the run. `isKnown`: false if the service does not know the run. */
+  noteAnswer(run: RunId, isKnown: boolean): void;
   /** Called when the run is no longer polled. After the last one, nothing is known about the service, because no call is made any more. */
   forget(run: RunId): void;
   /** Returns how long no call may be made (ms), or 0. */
@@ -51,7 +53,8 @@ type Down = {
 export type ServiceState =
   /** No call has been made yet. */
   | { readonly type: "unknown" }
-  | { readonly type: "answers" }
+  /** `knowsNone`: since the service was last down, it has said about every run that it does not know it. */
+  | { readonly type: "answers"; readonly knowsNone?: true }
   /** Every call fails, or has been answered with 429 for a minute. */
   | ({ readonly type: "away" } & Down)
   /** The service answers, but the newest answers about most runs are unusable: about `runs` of them. */
@@ -72,7 +75,7 @@ export function createServiceBreaker(
   pausedMs: () => number = () => 0,
 ): ServiceBreaker {
   const breaker = createBreaker(clock, slowestProbeMs(maxMs));
-  const tracker = createStateTracker(clock);
+  const tracker = withKnownRuns(createStateTracker(clock));
   /** The runs that are polled, as far as the service was asked. A late answer about another run is ignored: no later one would correct it. */
   const asked = new Set<RunId>();
 
@@ -99,6 +102,7 @@ export function createServiceBreaker(
   // `through` is called even while the breaker is open: it then rejects at once, but it is the only occasion for a probe.
   return {
     through,
+    noteAnswer: (run, isKnown) => void (asked.has(run) && tracker.noteAnswer(run, isKnown)),
     forget(run) {
       asked.delete(run);
       tracker.forget(run, asked.size === 0);
@@ -166,6 +170,25 @@ function createStateTracker(clock: Clock): StateTracker {
     },
     state: current,
     onChange: (listener) => void listeners.push(listener),
+  };
+}
+
+/** Remembers whether the service knows each run, by its newest answer since it was last down. */
+function withKnownRuns(tracker: StateTracker): StateTracker & Pick<ServiceBreaker, "noteAnswer"> {
+  const known = new Map<RunId, boolean>();
+  tracker.onChange(() => void (isDown(tracker.state()) && known.clear()));
+  return {
+    ...tracker,
+    noteAnswer: (run, isKnown) => void known.set(run, isKnown),
+    forget(run, wasLast) {
+      known.delete(run);
+      tracker.forget(run, wasLast);
+    },
+    state() {
+      const state = tracker.state();
+      const knowsNone = known.size > 0 && known.values().every((isKnown) => !isKnown);
+      return state.type === "answers" && knowsNone ? { type: "answers", knowsNone } : state;
+    },
   };
 }
 

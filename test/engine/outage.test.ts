@@ -171,6 +171,21 @@ describe("an outage of the service", () => {
     expect((await bench.run(id)).outage).toMatchObject({ until: null });
   });
 
+  test("is not over for people while the service answers, but knows no run", async () => {
+    const bench = await createBench();
+    const ids = [await adopt(bench, CHANNEL), await adopt(bench, CHANNEL)];
+    away(bench);
+    await pass(bench.clock, LONG_OUTAGE_MS + 15_000);
+    for (const id of ids) bench.agents.statuses.set(id, "missing");
+    back(bench);
+    await pass(bench.clock, 60_000);
+    expect(notices(bench, CHANNEL)).toEqual(["service-down"]);
+    expect(bench.warnings.filter((each) => each.includes("knows none of the runs"))).toHaveLength(1);
+    for (const id of ids) bench.agents.statuses.delete(id);
+    await pass(bench.clock, 75_000);
+    expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
+  });
+
   test("that another replica announced ends here, once this process follows its channel", async () => {
     const clock = createHandClock();
     const announced = aWatchedRun(aRunId());
