@@ -190,6 +190,8 @@ test("promtool has no complaints about our metrics", async () => {
 test("the process and its event loop are measured too", async () => {
   const { body } = await aSet().expose();
   expect(body).toContain("process_cpu_seconds_total");
+  // An alert counts its changes.
+  expect(body).toContain("\nprocess_start_time_seconds ");
   expect(body).toContain("nodejs_eventloop_lag_p99_seconds");
 });
 
