@@ -136,9 +136,8 @@ async function build(config: Config, log: Log, { closers, setReload, onRefused }
   const slack = await reachConfiguredSlack({ config, log, clock, metrics }, closers);
   await recordStart({ config, policy, store });
   const key = createApiKey(config.agents, log);
-  const home = await homeOf(store, log);
-  const shared = { store, log, clock, metrics };
-  const services = openServices({ ...shared, config, key, slack, home, rejectedRequests }, closers);
+  const shared = { store, log, clock, metrics, home: await homeOf(store, log) };
+  const services = openServices({ ...shared, config, key, slack, rejectedRequests }, closers);
   const freezes = createFreezes(store, log);
   const audit = auditReaders(config, services.slack.self.team);
   const ports = {
@@ -153,6 +152,7 @@ async function build(config: Config, log: Log, { closers, setReload, onRefused }
     ...fixedDeps(config),
     auditSink: openAuditSink(config, closers),
     followPolicy: createPolicyFollower(policy, store, log),
+    isKeyFileUnusable: key.isFileUnusable,
     policyReading: () => policy.lastReload().outcome,
   };
   const bot = createBot(ports, { ...config.poll, maxInFlight: MAX_POLLS_IN_FLIGHT });

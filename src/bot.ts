@@ -132,6 +132,7 @@ export type BotDeps = {
   /** Adopts the policy that another replica has put into force. Resolves to true if the policy has changed. */
   readonly followPolicy: () => Promise<boolean>;
   readonly policyReading: () => PolicyReading;
+  readonly isKeyFileUnusable?: () => boolean;
   /** How long a finished run is kept (ms). */
   readonly keepFinishedMs: number;
   readonly newKey: () => string;

@@ -14,14 +14,18 @@ export type ApiKey = {
   readonly now: () => string;
   /** Reads the key's file again. If the file holds no key, logs an error and keeps the old key in use. Never throws. */
   readonly reload: () => void;
+  /** Whether the file held no key when it was last read. */
+  readonly isFileUnusable: () => boolean;
 };
 
 /** If the key does not come from a file that can be read again, `reload` does nothing. */
 export function createApiKey({ apiKey, apiKeyFile }: Config["agents"], log: EventLog): ApiKey {
   let inUse = apiKey;
+  let isUnusable = false;
   const reload = (): void => {
     if (apiKeyFile === null || isReadOnce(apiKeyFile)) return;
     const read = readApiKey(apiKeyFile);
+    isUnusable = "wrong" in read;
     if ("wrong" in read) {
       const facts = { variable: "AGENT_API_KEY_FILE", wrong: read.wrong };
       return log.error(facts, "cannot take over a new key for the agent service; the old one stays in use");
@@ -32,7 +36,7 @@ export function createApiKey({ apiKey, apiKeyFile }: Config["agents"], log: Even
     inUse = read.value;
     log.info({ variable: "AGENT_API_KEY_FILE" }, "took over a new key for the agent service");
   };
-  return { now: () => inUse, reload };
+  return { now: () => inUse, reload, isFileUnusable: () => isUnusable };
 }
 
 export type Reloading = {

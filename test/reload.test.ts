@@ -20,7 +20,7 @@ async function reloadingWith(audit: () => Promise<void>) {
   const { path } = policyFile(policyWith("lax"));
   const [clock, log] = [createHandClock(), quietLog([], [])];
   const policy = await createPolicyHolder(path, log);
-  const key = { now: () => SOCKET.AGENT_API_KEY, reload: () => undefined };
+  const key = { now: () => SOCKET.AGENT_API_KEY, reload: () => undefined, isFileUnusable: () => false };
   const reloading = createReloading({
     config: config({ ...SOCKET, POLICY_FILE: path }),
     policy,
@@ -73,6 +73,20 @@ test("a key file that cannot even be looked at keeps the key, and keeps no polic
   const key = createApiKey({ ...agents, apiKeyFile: loop }, quietLog([], []));
   key.reload();
   expect(key.now()).toBe(agents.apiKey);
+});
+
+test("a key file is called unusable until it holds a key again, even the old one", () => {
+  const folder = mkdtempSync(join(tmpdir(), "countersign-key-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "key");
+  const { agents } = config(SOCKET);
+  const key = createApiKey({ ...agents, apiKeyFile: file }, quietLog([], []));
+  expect(key.isFileUnusable()).toBe(false);
+  key.reload();
+  expect([key.isFileUnusable(), key.now()]).toEqual([true, agents.apiKey]);
+  writeFileSync(file, agents.apiKey);
+  key.reload();
+  expect(key.isFileUnusable()).toBe(false);
 });
 
 /** Makes a named pipe into which this content is written once. */

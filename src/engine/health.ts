@@ -29,6 +29,8 @@ type Deps = {
   readonly storeFaults: StoreFaults;
   readonly slackHealth: SlackHealth;
   readonly key: Pick<ServiceKey, "isRefused" | "check">;
+  /** Whether the file of the key has changed, and holds no key that can be used. Left out if the key is not read again. */
+  readonly isKeyFileUnusable?: () => boolean;
   readonly breaker: Pick<ServiceBreaker, "state">;
   readonly figures: () => RunFigures;
   readonly watchdog: Pick<Watchdog, "stuckMs">;
@@ -63,6 +65,7 @@ export function createHealth(deps: Deps): HealthMonitor {
         partOf("slack_token", tokenFault(slackHealth.tokenRefusal())),
         partOf("service", serviceFault(deps)),
         partOf("service_key", key.isRefused() === true ? KEY_REFUSED : null),
+        partOf("key_file", deps.isKeyFileUnusable?.() === true ? KEY_FILE_UNUSABLE : null),
         partOf("decisions", decisionsFault(deps.figures())),
         partOf("watching", watchingFault(watchdog.stuckMs())),
       ];
@@ -151,6 +154,9 @@ function tokenFault(code: string | null): string | null {
 
 const KEY_REFUSED =
   "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes: a file of AGENT_API_KEY_FILE is read again by itself, and otherwise restart Countersign";
+
+const KEY_FILE_UNUSABLE =
+  "the file of AGENT_API_KEY_FILE holds no key that Countersign can use, so the old key stays in use: once the service revokes it, no decision arrives. Correct the file, its owner or its mode: the log says what is wrong";
 
 function serviceFault({ breaker, clock }: Deps): string | null {
   const state = breaker.state();

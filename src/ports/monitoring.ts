@@ -29,6 +29,7 @@ export const PARTS = [
   "slack_token",
   "service",
   "service_key",
+  "key_file",
   "decisions",
   "watching",
 ] as const;

@@ -116,11 +116,18 @@ describe.concurrent("a running bot", () => {
     await logs(READ_AGAIN, 1);
   });
 
-  test("keeps its key when the file becomes empty, and the log names the variable", async (context) => {
-    const { write, found, logs, startsRun } = await startRunningBot(context);
+  test("keeps its key when the file becomes empty; the log and the metrics say so until it holds a key", async (context) => {
+    const { bot, write, rotatedKey, found, logs, startsRun } = await startRunningBot(context);
+    const keyFile = async (): Promise<string | undefined> =>
+      /^countersign_part_healthy\{part="key_file"\} (\d)$/m.exec(
+        await (await fetch(`${bot.url}/metrics`)).text(),
+      )?.[1];
     write("key", "");
     await logs(NO_KEY, 1);
     expect(found(NO_KEY)[0]).toMatchObject({ level: "error", variable: "AGENT_API_KEY_FILE" });
+    await eventually(async () => expect(await keyFile()).toBe("0"));
     await startsRun();
+    write("key", rotatedKey());
+    await eventually(async () => expect(await keyFile()).toBe("1"));
   });
 });

@@ -85,6 +85,7 @@ function keyPart({ key, service }: HealthAnswer): Block {
 const FAULTY_PART_NAMES: Partial<Record<PartHealth["part"], string>> = {
   slack: "Slack",
   slack_token: "Slack token",
+  key_file: "Key file",
   store_calls: "Store",
 };
 

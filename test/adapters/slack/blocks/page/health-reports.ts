@@ -90,6 +90,14 @@ const ILL: Record<string, Partial<HealthAnswer>> = {
       ),
     ],
   },
+  "a new key cannot be read": {
+    parts: [
+      faultyPart(
+        "key_file",
+        "the file of AGENT_API_KEY_FILE holds no key that Countersign can use, so the old key stays in use: once the service revokes it, no decision arrives. Correct the file, its owner or its mode: the log says what is wrong",
+      ),
+    ],
+  },
   "the database was changed": {
     audit: {
       open: [{ id: "1", words: "run run_7: the row does not match its seal", run: null }],
