@@ -146,7 +146,7 @@ export type VoteFacts = Pick<AuditEntry, "by" | "reason" | "at"> & {
 export type Moments = {
   /** When this request was first seen pending. A changed request counts as a new one. */
   readonly asked?: number;
-  /** When Slack accepted the card, by Slack's clock. */
+  /** When Slack accepted the card, by Slack's clock. Absent if the card is older than this request. */
   readonly shown?: number;
   readonly clicked?: number;
   readonly submitted?: number;
@@ -231,10 +231,13 @@ export function aboutDecision(
   return { approval, by, verdict, reason, digest, policy, ...refers };
 }
 
-export function momentsOf(run: Run, { id, since, state }: Approval, later: Moments = {}): Moments {
+export function momentsOf(run: Run, { id, seenAt, since, state }: Approval, later: Moments = {}): Moments {
   const post = run.posts[cardSlot(id)];
   // A message's `ts` begins with the second at which Slack accepted it.
-  const shown = post?.type === "up" ? { shown: Math.floor(Number(post.ts) * 1_000) } : {};
+  const posted = post?.type === "up" ? Math.floor(Number(post.ts) * 1_000) : null;
+  // A card that is older than a changed request showed another one first. Slack does not say when it showed the change.
+  const showedAnother = posted !== null && since !== seenAt && posted < since;
+  const shown = posted === null || showedAnother ? {} : { shown: posted };
   const submitted = state.type === "decided" ? { submitted: state.decision.at } : {};
   return { asked: since, ...shown, ...submitted, ...later };
 }

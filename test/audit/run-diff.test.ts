@@ -78,6 +78,20 @@ test("a changed request is asked anew, and a decision on the earlier one keeps i
   ]);
 });
 
+test("a card that was posted before its request changed does not say when it showed the changed one", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  bench.agents.pending.set(id, [{ id: "apr_1", content: { action: "delete everything" } }]);
+  await bench.clock.pass(30_000);
+  const run = await bench.run(id);
+  const { since, seenAt } = run.approvals[0] ?? anApproval();
+  expect(Number(clickOn(run).click.ts) * 1_000).toBeLessThan(since);
+  expect(since).toBeGreaterThan(seenAt);
+  await bench.flow.openForm.open(clickOn(run).click, "approve");
+  const opened = (await entries(bench)).find(({ what }) => what === "opened");
+  expect(opened?.moments).toEqual({ asked: since, clicked: opened?.at });
+});
+
 test.each([
   ["changed", ["delete everything"]],
   ["changed and changed back", ["delete everything", "delete it"]],
