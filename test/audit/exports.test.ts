@@ -119,6 +119,20 @@ test("the CSV shows control characters by their code points, except tabs and lin
   expect(text).toContain('"one\ttwo\nthree\r\nfour"');
 });
 
+test.each([
+  ["ok;=1+1;", "ok;'=1+1;"],
+  ["a\n=1+1\nb", "a\n'=1+1\nb"],
+  ["a\r\n+1", "a\r\n'+1"],
+  ["a\t@b", "a\t'@b"],
+  ["a; \u00A0-1", "a;' \u00A0-1"],
+  ["a;\t＝1", "a;\t'＝1"],
+  ['a; "=1+1"', `a;' "=1+1"`],
+  ["a; b = c\n d-e", "a; b = c\n d-e"],
+  ["a, =1", "a, =1"],
+])("no part of %j is a formula where the separator is another than the comma", async (reason, inert) => {
+  expect(await csv({ ...EVERY, reason })).toContain(`,"${inert.replaceAll('"', '""')}",`);
+});
+
 describe("the event for AUDIT_SINK", () => {
   /** Words of people. The `outcome` of a refused attempt may contain some, so it is shown only for other attempts. */
   const WORDS = new Set<string>(["reason", "sentReason", "refusal", "outcome"]);

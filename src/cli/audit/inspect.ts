@@ -17,8 +17,8 @@ import { type ChainedEntry, headWords, type KnownHead } from "../../domain/audit
 import { type AuditVerdict, FAULT_WORDS, parsedEntry, verifyAudit } from "../../domain/audit/verify-chain.ts";
 import { plainJson } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
-import { numbered } from "../../domain/text/text.ts";
 import type { AuditCommand } from "./command-line.ts";
+import { asText, csvLine } from "./csv.ts";
 
 export { type AuditFile, openAuditFile } from "../../adapters/store/audit-file.ts";
 
@@ -238,30 +238,6 @@ function cellsOfSomeKinds(entry: KeptEntry["entry"]): Pick<Cells, (typeof OF_SOM
     findings: findings?.join(" "),
     "text was stored": entry.textKept === true ? "yes" : null,
   };
-}
-
-/** SQLite stores bytes in a text column, too, if someone changes the file by hand. */
-const asText = (value: string | Uint8Array): string =>
-  typeof value === "string" ? value : Buffer.from(value).toString();
-
-// Writes CSV that a spreadsheet can open without running formulas.
-
-/** Matches cells that a spreadsheet would run as a formula. Some spreadsheets fold the full-width signs too (OWASP, CSV Injection). */
-const FORMULA = /^[\s]*[=+\-@＝＋－＠\t\r|%]/u;
-
-/** Control characters that a terminal would obey. Tabs and line breaks stay, because they are part of honest texts. */
-const CONTROL = /(?!\t|\r?\n)\p{Cc}/gu;
-
-export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
-  return `${cells.map((cell) => csvCell(cell)).join(",")}\r\n`;
-}
-
-function csvCell(cell: string | number | null | undefined): string {
-  if (cell === null || cell === undefined) return "";
-  if (typeof cell === "number") return String(cell);
-  const text = asText(cell);
-  const inert = FORMULA.test(text) ? `'${text}` : text;
-  return `"${inert.replace(CONTROL, numbered).replaceAll('"', '""')}"`;
 }
 
 /** More of a row that is no entry is in the export. */

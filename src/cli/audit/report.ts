@@ -13,7 +13,7 @@ import {
 import { BUILT_IN_RULE } from "../../domain/policy/policy.ts";
 import { headWords } from "../../domain/audit/hash-chain.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
-import { csvLine } from "./inspect.ts";
+import { csvLine } from "./csv.ts";
 
 type ReportOptions = Period & {
   readonly format: "md" | "csv";
