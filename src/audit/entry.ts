@@ -41,7 +41,7 @@ export type AuditEntry = {
     | "freeze-lifted"
     | "started"
     | "start-confirmed" // the service started the run; the first entry with both our key of the run and the service's id
-    | "start-unconfirmed" // a run may exist whose id we do not know; or, with `runId`, another person already watched it
+    | "start-unconfirmed" // a run may exist whose id we do not know; with `by`, they answered; with `runId`, another already watched it
     | "watched"
     | "task-told" // the service named the task of a run that was started outside Countersign
     | "unwatched"

@@ -135,10 +135,12 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   started: ({ savedTask }) =>
     savedTask === undefined ? "asked for the run" : `asked for the run, with the saved task "${savedTask}"`,
   "start-confirmed": () => "learned the id of the started run from the service",
-  "start-unconfirmed": ({ runId }) =>
-    runId === null
-      ? "got no answer to the start: a run may have started"
-      : "learned that the started run was already followed for another person",
+  "start-unconfirmed": ({ runId, by, outcome }) =>
+    by !== null
+      ? `answered for the start that may have started a run: ${shortened(outcome)}`
+      : runId === null
+        ? "got no answer to the start: a run may have started"
+        : "learned that the started run was already followed for another person",
   watched: () => "started watching the run",
   "task-told": () => "learned the task of the run from the service",
   unwatched: () => "stopped watching the run",

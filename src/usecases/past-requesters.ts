@@ -48,8 +48,9 @@ async function peopleWhoseStartItMayBe(
   await store.eachRun("without-id", addIfTheirs, add);
   for (const seq of await unconfirmedSince(store, since)) {
     const entry = await provenOf(deps, seq);
-    const isTheirs = entry?.what === "start-unconfirmed" && entry.runId === null && entry.at >= since;
-    if (isTheirs && entry.requester?.team === team) found.push(entry.requester.user);
+    if (entry?.what !== "start-unconfirmed" || entry.runId !== null || entry.at < since) continue;
+    // An entry with a person is their answer. The time counts from the start.
+    if (entry.by === null && entry.requester?.team === team) found.push(entry.requester.user);
   }
   return found;
 }

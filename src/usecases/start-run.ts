@@ -1,6 +1,6 @@
 // Turns a task that a person typed into a stored run, which the engine then starts. The task may be a filled-in saved task of the policy.
 
-import { aboutTask } from "../audit/entry.ts";
+import { aboutTask, auditEntry } from "../audit/entry.ts";
 import { answerUnknownStart } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
@@ -135,19 +135,32 @@ async function answer(
   if (run === undefined || run.requester !== by.user || run.team !== by.team)
     return err({ type: "unknown-run" });
   if (run.creation.type !== "unknown" || run.creation.again !== "asked") return err({ type: "answered" });
-  const record = (what: "started" | "left") =>
-    deps.engine.changeAnywhere(key, (newest) => answerUnknownStart(newest, what) ?? newest);
   // The second run is stored first. After a crash in between, the next click finds it by its intention.
   const intention = `again ${key}`;
   if (again === "left") {
     const second = await deps.store.byIntention(intention);
-    await record(second === null ? "left" : "started");
+    await recordAnswer(deps, by, { key, second });
     return second === null ? ok(key) : err({ type: "answered" });
   }
   const task = { input: run.input, intention, answerUrl: null };
   const started = await start(deps, { ...by, channel: run.channel }, task);
-  if (started.ok) await record("started");
+  if (started.ok) await recordAnswer(deps, by, { key, second: started.value });
   return started;
+}
+
+/** `second`: the run that was started again, or null if the first start is left as it is. */
+async function recordAnswer(
+  { engine, context }: UseCaseDeps,
+  { team, user }: Asker,
+  { key, second }: { readonly key: RunKey; readonly second: RunKey | null },
+): Promise<void> {
+  const outcome = second === null ? "left as it is" : `started again as ${second}`;
+  await engine.changeAnywhere(key, (newest) => {
+    const run = answerUnknownStart(newest, second === null ? "left" : "started");
+    if (run === null) return newest;
+    const facts = { at: context().now, what: "start-unconfirmed", outcome, by: { team, user } } as const;
+    return { run, sideWrites: { audit: [auditEntry(run, facts)] } };
+  });
 }
 
 // The saved tasks of the policy: which ones a person may use in a channel, and the text of a filled-in task. The current policy decides. If

@@ -160,15 +160,16 @@ test("a start without an answer that nobody deals with bars its requester for 90
   expect((await bench.run(id)).mayHaveAsked).toEqual([APPROVER]);
 });
 
-test("a person whose start lost its answer 90 days ago, or in another workspace, can approve a run that another person watches", async () => {
+test("a person whose start lost its answer 90 days ago, whenever they answered for it, or in another workspace, can approve a run that another person watches", async () => {
   const bench = await createBench();
   const now = bench.clock.now();
-  const lost = (at: number, team = TEAM, user = APPROVER) =>
-    auditEntry({ ...aRun(), team, requester: user }, { at, what: "start-unconfirmed", outcome: "" });
+  const lost = (at: number, team = TEAM, user = APPROVER, by: typeof BY | null = null) =>
+    auditEntry({ ...aRun(), team, requester: user }, { at, what: "start-unconfirmed", outcome: "", by });
   const ninetyDays = 90 * 24 * 60 * 60_000;
   const elsewhere = TeamId("T0ELSEWHERE");
   await bench.store.audit([
     lost(now - ninetyDays - 1),
+    lost(now, TEAM, APPROVER, BY),
     lost(now, elsewhere),
     lost(now - ninetyDays + 60_000, TEAM, OTHER),
   ]);

@@ -110,6 +110,11 @@ describe("a run that may have been created", () => {
     return { bench, key: started.value };
   }
 
+  const answersIn = async ({ store }: Bench, key: ReturnType<typeof aRunKey>) =>
+    (await store.auditOfRun(key)).flatMap(({ entry: { what, by, outcome } }) =>
+      what === "start-unconfirmed" && by !== null ? [`${by.user}: ${outcome}`] : [],
+    );
+
   test("is never created again by itself, not even after a restart", async () => {
     const { bench, key } = await unknown();
     await bench.restart();
@@ -126,6 +131,7 @@ describe("a run that may have been created", () => {
     const fresh = answers.flatMap((each) => (each.ok ? [each.value] : []));
     expect(new Set(fresh).size).toBe(1);
     expect(fresh[0]).not.toBe(key);
+    expect(await answersIn(bench, key)).toEqual([`${REQUESTER}: started again as ${fresh[0] ?? ""}`]);
     expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toMatchObject({
       error: { type: "answered" },
     });
@@ -138,6 +144,7 @@ describe("a run that may have been created", () => {
     expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toEqual({ ok: true, value: key });
     await bench.clock.pass(5_000);
     expect((await loaded(bench, key)).creation).toMatchObject({ again: "left" });
+    expect(await answersIn(bench, key)).toEqual([`${REQUESTER}: left as it is`]);
     expect(bench.agents.created).toHaveLength(1);
   });
 
