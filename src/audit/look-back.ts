@@ -4,7 +4,7 @@
 import type { UserId } from "../domain/ids.ts";
 import { daysIn, type Week } from "../domain/policy/hours.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
-import { grouped, newestOfEach, ofKind, quantile, unusedRules } from "./report-population.ts";
+import { grouped, newestOfEach, ofKind, onlyCounted, quantile, unusedRules } from "./report-population.ts";
 
 /** The kinds of entries from which the figures are counted, and every other kind that names a rule. */
 export const COUNTED_KINDS: readonly AuditEntry["what"][] = [
@@ -51,6 +51,11 @@ export type LookBack = {
   readonly disputed: number;
   /** The requests for which Slack named too few people who can approve. */
   readonly tooFew: number;
+  /**
+   * The approvals that closed undecided, opened again or had too few approvers, without an entry of their own. They are in none of the other
+   * figures, and one approval may count several times.
+   */
+  readonly onlyCounted: number;
   /** The rules of the policy in force that no entry of the week names. */
   readonly unused: readonly string[];
   /** The calendar days of the week, the first one first. */
@@ -102,6 +107,7 @@ export function lookBackAt(all: readonly KeptEntry[], { week, rules, tz, incompl
     unconfirmed: newestOfEach(all).filter(({ entry }) => entry.outcome === "unconfirmed").length,
     disputed: ofKind(all, "disputed").length,
     tooFew: approvalsIn(ofKind(all, "too-few-approvers")),
+    onlyCounted: onlyCounted(all),
     unused: unusedRules(rules, named),
     days: dayFigures([...daysIn(week, tz), week.to], confirmed, expired),
     incomplete,

@@ -22,7 +22,6 @@ const isOvertaken = ({ entry }: KeptEntry, before: KeptEntry | undefined): boole
 export function population(all: readonly KeptEntry[], archived: number): ReportSection {
   const asked = newestOfEach(all);
   const coalesced = ofKind(all, "coalesced");
-  const more = coalesced.reduce((sum, { entry }) => sum + (entry.times ?? 0), 0);
   const edge = [all.at(0), all.at(-1)].flatMap((each) => (each === undefined ? [] : [each.seq]));
   const [first = 0, last = first] = edge;
   return {
@@ -44,7 +43,7 @@ export function population(all: readonly KeptEntry[], archived: number): ReportS
       ),
       {
         measure: "Events without an entry of their own",
-        value: String(more),
+        value: String(onlyCounted(all)),
         counted:
           "an approval closed undecided, opened again, or had too few people who could approve it, beyond the limit for entries that no person caused; one approval may count several times",
         entries: numbersOf(coalesced),
@@ -55,6 +54,10 @@ export function population(all: readonly KeptEntry[], archived: number): ReportS
     ],
   };
 }
+
+/** Returns the number of events without an entry of their own. */
+export const onlyCounted = (all: readonly KeptEntry[]): number =>
+  ofKind(all, "coalesced").reduce((sum, { entry }) => sum + (entry.times ?? 0), 0);
 
 const notRead = (archived: number): ReportRow => ({
   measure: "Archived entries, not counted",

@@ -39,6 +39,7 @@ export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFact
       line(...decisionWords(lookBack)),
       ...timeLines(lookBack),
       line(span(otherWords(lookBack))),
+      ...countedLines(lookBack),
       ...(lookBack.incomplete ? [line(span(ARCHIVED))] : []),
     ),
     ...ruleBlocks(lookBack),
@@ -77,6 +78,14 @@ function otherWords({ expired, escalated, refused, unconfirmed, disputed, tooFew
     ["too few approvers", tooFew],
   ];
   return `${all.map(([name, total]) => `${name}: ${count(total)}`).join(" · ")}.`;
+}
+
+function countedLines({ onlyCounted }: LookBack) {
+  if (onlyCounted === 0) return [];
+  const events = `Further events, which are only counted: ${count(onlyCounted)}.`;
+  const meaning =
+    "They are closings, reopenings and shortages of approvers, so more requests may not have been decided in time, or had too few approvers.";
+  return [line(span(`${events} ${meaning}`))];
 }
 
 function ruleBlocks({ rules, unused }: LookBack): Block[] {

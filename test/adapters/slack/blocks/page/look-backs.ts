@@ -25,6 +25,7 @@ const BUSY: LookBack = {
   unconfirmed: 1,
   disputed: 0,
   tooFew: 3,
+  onlyCounted: 0,
   unused: ["payments", "staging"],
   days: [3, 4, 0, 5, 4, 1, 1].map((approved, day) => ({
     from: FROM + day * DAY_MS,
@@ -57,6 +58,11 @@ type Example = { readonly when: string; readonly lookBack: LookBack; readonly at
 export const LOOK_BACKS: readonly Example[] = [
   { when: "", lookBack: BUSY, at: NOON },
   { when: "late, and partly archived", lookBack: { ...BUSY, incomplete: true }, at: NOON + 5 * HOUR_MS },
+  {
+    when: "with events that are only counted",
+    lookBack: { ...BUSY, expired: 61, onlyCounted: 140 },
+    at: NOON,
+  },
   { when: "a quiet week", lookBack: QUIET, at: NOON },
 ];
 
