@@ -128,9 +128,13 @@ function times(all: readonly KeptEntry[]): ReportSection {
 function refusedAttempts(all: readonly KeptEntry[]): ReportSection {
   const refused = ofKind(all, "refused");
   return {
-    title: "Refused attempts",
+    title: "Refused or failed attempts",
     rows: [
-      countRow("All", refused, "refused: a person tried and was not allowed to"),
+      countRow(
+        "All",
+        refused,
+        "refused: a person tried in vain: not allowed, overtaken, a mistake in the input, or a service that did not answer",
+      ),
       ...grouped(refused, ({ step, refusal }) => `${refusal ?? "?"} (${step ?? "attempt"})`).map(
         ([kind, entries]) => {
           const people = new Set(entries.map(({ entry }) => entry.by?.user)).size;

@@ -17,7 +17,7 @@ export type AuditEntry = {
     | "opened" // a click opened a form to decide
     | "voted" // one of several approvals that the rule requires
     | "decided"
-    | "refused" // a person tried something and was not allowed to
+    | "refused" // a person tried something in vain; `refusal` says why
     | "sent" // a decision is about to be sent
     | "settled" // the result of sending
     | "closed" // closed without a decision here

@@ -10,7 +10,7 @@ import type { Click } from "#src/usecases/open-form.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { BY, decided } from "../make/receipts.ts";
-import { aNonce, TEAM } from "../make/run.ts";
+import { aNonce, CHANNEL, TEAM } from "../make/run.ts";
 
 const MONDAY = Date.UTC(2026, 10, 23);
 const LATE = { team: TEAM, user: UserId("U0LATE") };
@@ -68,6 +68,18 @@ test("a decision that is sent twice because its first answer was lost counts as 
   expect(bench.agents.resolved.length).toBeGreaterThan(1);
   const rows = await report(bench);
   expect([rows.get("Approvals sent"), rows.get("Approved")]).toEqual(["1", "1"]);
+});
+
+test("a start without a task is an attempt that failed, which the report does not call a lack of permission", async () => {
+  const bench = await createBench();
+  const asker = { ...BY, channel: CHANNEL };
+  await bench.flow.startRun.start(asker, { input: " ", intention: "1", answerUrl: null });
+  const reader = readForReport({ from: 0, to: Number.MAX_SAFE_INTEGER });
+  for (const kept of await bench.store.auditAfter(0, ["refused"], 10)) reader.add(kept);
+  const found = reader.report([], { unread: 0, archived: 0 });
+  const attempts = found.find(({ title }) => title === "Refused or failed attempts");
+  expect(attempts?.rows).toMatchObject([{ value: "1" }, { measure: "empty-task (start)", value: "1" }]);
+  expect(attempts?.rows[0]?.counted).toContain("a mistake in the input");
 });
 
 test("a decision that the service refused is counted as refused, and not as one that changed before it left", async () => {

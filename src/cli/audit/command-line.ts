@@ -58,8 +58,8 @@ export const USAGE = `Usage:
   npm run audit -- show <run id>
       Tells in plain words what happened in one run.
   npm run audit -- report --from 2026-07-01 --to 2026-09-30 [--format md|csv] [--out FILE]
-      Prints the control report of these days (UTC): how many approvals, by whom, how fast, exceptions, refused attempts,
-      unused rules. The default format is md.
+      Prints the control report of these days (UTC): how many approvals, by whom, how fast, exceptions, refused or failed
+      attempts, unused rules. The default format is md.
   npm run audit -- archive --before 2026-01-01 FILE
       Moves the oldest entries into a signed file. The commands that read take it as --archive FILE. Stop the bot first.
       --without-sink also moves entries that AUDIT_SINK has not taken, and gives up that copy.

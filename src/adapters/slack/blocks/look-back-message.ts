@@ -21,6 +21,8 @@ import {
 } from "./rich.ts";
 
 const ARCHIVED = "Some entries of this week are already archived, and are not counted.";
+const IN_VAIN =
+  "Refused or failed: not allowed, overtaken, a mistake in the input, or a service that did not answer.";
 const TITLE = "The week in decisions";
 /** The most rules that are listed as used, and as never used. */
 const MAX_RULES = 15;
@@ -45,6 +47,7 @@ export function lookBackMessage({ entry: { entry }, lookBack }: NotificationFact
     ...ruleBlocks(lookBack),
     note(
       "Counted from the audit, by the time of each entry.",
+      IN_VAIN,
       `Countersign's admins can see who decided: ${command} report`,
     ),
   ];
@@ -72,7 +75,7 @@ function otherWords({ expired, escalated, refused, unconfirmed, disputed, tooFew
   const all: readonly (readonly [string, number])[] = [
     ["Not decided in time", expired],
     ["escalated", escalated],
-    ["attempts refused", refused],
+    ["attempts refused or failed", refused],
     ["not confirmed by the service", unconfirmed],
     ["disputed", disputed],
     ["too few approvers", tooFew],
@@ -132,7 +135,8 @@ export function weekReport({ week, people, incomplete }: WeekReport): Message {
   const shown = people.slice(0, MAX_PEOPLE);
   const more = people.length - shown.length;
   const title = "Who decided in the last full week";
-  const none = people.length === 0 ? [line(span("No one decided anything, and no one was refused."))] : [];
+  const none =
+    people.length === 0 ? [line(span("No one decided anything, and no attempt was refused or failed."))] : [];
   const blocks: Block[] = [
     rich(
       line(
@@ -148,14 +152,18 @@ export function weekReport({ week, people, incomplete }: WeekReport): Message {
         line(
           span("• "),
           person(user),
-          span(`: ${count(approved)} approved, ${count(denied)} denied, ${attempts(refused)} refused`),
+          span(
+            `: ${count(approved)} approved, ${count(denied)} denied, ${attempts(refused)} refused or failed`,
+          ),
         ),
       ),
       ...(more > 0 ? [line(span(`… and ${count(more)} more ${plural(more, "person", "people")}`))] : []),
       ...(incomplete ? [line(span(ARCHIVED))] : []),
     ),
     note(
-      "Counts all decisions and votes, including those that did not take effect. The audit records that you asked.",
+      "Counts all decisions and votes, including those that did not take effect.",
+      IN_VAIN,
+      "The audit records that you asked.",
     ),
   ];
   return withId("answer:week-report", { text: title, blocks });
