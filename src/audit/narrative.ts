@@ -33,12 +33,20 @@ export function peopleIn(entries: readonly KeptEntry[]): readonly UserId[] {
   return [...new Set(people.flatMap((each) => each?.user ?? []))];
 }
 
-/** Returns one entry on one line and its moments, if there are any, on a second line. */
-export function entryStory({ seq, link, entry }: KeptEntry, names: Names = NO_NAMES): string {
+/**
+ * Returns one entry on one line and its moments, if there are any, on a second line. `showsKey`: other entries of the story are about another
+ * record.
+ */
+export function entryStory(
+  { seq, link, entry }: KeptEntry,
+  names: Names = NO_NAMES,
+  showsKey = false,
+): string {
   const { at, by, other, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
   const who = by === null ? "Countersign" : personWords(by, names);
   const parts = [
     `${headWords({ seq, link })} · ${momentWords(at)} · ${who} ${didWords(entry)}`,
+    showsKey && entry.run !== null ? `key ${oneLine(entry.run, WORDS_CHARS)}` : null,
     other === undefined ? null : `${otherRole(entry)} ${personWords(other, names)}`,
     approval === null ? null : `approval ${oneLine(approval, WORDS_CHARS)}`,
     digest === null ? null : `${contentName(entry)} ${oneLine(digest, DIGEST_CHARS)}`,
@@ -202,7 +210,9 @@ export async function runStory(
 ): Promise<string> {
   const named = [...policiesNamed(entries, around), ...entries];
   const shown = [...named, ...erasuresOf(named, around)].toSorted((a, b) => a.seq - b.seq);
-  const lines = [...runHeading(entries, names), ...shown.map((kept) => entryStory(kept, names))];
+  const isOfSeveral = new Set(entries.flatMap(({ entry }) => entry.run ?? [])).size > 1;
+  const stories = shown.map((kept) => entryStory(kept, names, isOfSeveral));
+  const lines = [...runHeading(entries, names), ...stories];
   const texts = new Map(
     named.flatMap(({ entry }) => [
       ...(entry.digest === null ? [] : [[entry.digest, contentName(entry)] as const]),

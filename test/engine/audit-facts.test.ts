@@ -190,3 +190,19 @@ test("a text that imitates entries is marked on each line, so that no line of it
   ]);
   expect(story.split("\n").filter((line) => line.startsWith("audit "))).toHaveLength(1);
 });
+
+test("the story of two records with one id at the service says which record each entry is about", async () => {
+  const id = aRunId();
+  const [first, second] = [aWatchedRun(id), aWatchedRun(id)];
+  const kept = [first, second, first].map((run, index) => {
+    const { text: _, ...entry } = anAuditEntry(run, { what: "stopped", runId: id });
+    return { seq: index + 1, link: "0".repeat(64), entry };
+  });
+  const keysIn = async (entries: typeof kept) => {
+    const story = await runStory(entries, () => Promise.resolve(null), []);
+    const lines = story.split("\n").filter((line) => line.startsWith("audit "));
+    return lines.map((line) => / · key (\S+)/.exec(line)?.[1] ?? null);
+  };
+  expect(await keysIn(kept)).toEqual([first.key, second.key, first.key]);
+  expect(await keysIn(kept.slice(0, 1))).toEqual([null]);
+});
