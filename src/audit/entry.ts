@@ -14,7 +14,7 @@ import { cardSlot } from "../domain/slot.ts";
 export type AuditEntry = {
   readonly at: number;
   readonly what:
-    | "opened" // a click opened a form to decide
+    | "opened" // a click opened a form to decide; or a person read the request in full, as its rule requires
     | "voted" // one of several approvals that the rule requires
     | "decided"
     | "refused" // a person tried something in vain; `refusal` says why
@@ -153,6 +153,9 @@ export type Moments = {
   readonly sent?: number;
   readonly confirmed?: number;
 };
+
+/** The outcome of "opened" for a reading that the rule requires. */
+export const READ_IN_FULL = "read in full";
 
 /** An entry as it is stored in the chain. It has no `text`; `auditText` returns that. */
 export type KeptEntry = AuditPlace & { readonly entry: Omit<AuditEntry, "text" | "contextText"> };

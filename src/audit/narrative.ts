@@ -6,7 +6,7 @@ import { headWords } from "../domain/audit/hash-chain.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
 import { visible } from "../domain/text/text.ts";
 import type { UserId } from "../domain/ids.ts";
-import type { AuditEntry, KeptEntry, Moments, VoteFacts } from "./entry.ts";
+import { type AuditEntry, type KeptEntry, type Moments, READ_IN_FULL, type VoteFacts } from "./entry.ts";
 
 /** Reasons and ids are shown in full up to this length. The entry itself contains them whole. */
 const WORDS_CHARS = 4_000;
@@ -111,7 +111,10 @@ type TextlessEntry = Omit<AuditEntry, "text">;
 
 /** Says what the person of an entry, or Countersign, did. */
 const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>> = {
-  opened: (entry) => `opened the form${verbOf(entry)}`,
+  opened: (entry) =>
+    entry.outcome === READ_IN_FULL
+      ? "read the request in full, as its rule requires"
+      : `opened the form${verbOf(entry)}`,
   voted: () => "approved, as one of several people",
   decided: ({ verdict }) => (verdict === "approve" ? "approved" : "denied"),
   refused: (entry) =>

@@ -12,7 +12,7 @@ import { asShown } from "../domain/run-context.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { cardSlot, listingSlot, type Slot } from "../domain/slot.ts";
-import { aboutRequest, auditEntry, momentsOf } from "../audit/entry.ts";
+import { aboutRequest, auditEntry, momentsOf, READ_IN_FULL } from "../audit/entry.ts";
 import { lookUp, lookUpAll, lookUpRequester } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { precedentsFor } from "./form-precedents.ts";
@@ -81,11 +81,29 @@ async function readRequest(
   const { request, id } = approval;
   if (refusal !== null)
     return refused(deps, { refusal, run }, click, { step: "read", approval: id, saw: request });
-  const read = (newest: Run): Run =>
-    markRead(applyPolicy(newest, deps.context()), id, request.digest, click.user);
+  const read = (newest: Run) => readBy(deps, newest, click, { id, request });
   const isOpen = await show(run, request);
   if (isOpen && read(run) !== run) await deps.engine.changeAnywhere(run.key, read);
   return ok(null);
+}
+
+/** Changes the run only if the rule requires the reading. Then the person counts as a reader, and an entry says so. */
+function readBy(
+  deps: Pick<DecideDeps, "context">,
+  newest: Run,
+  { team, user }: PersonId,
+  { id, request }: Pick<Approval, "id" | "request">,
+): ReturnType<Parameters<DecideDeps["engine"]["changeAnywhere"]>[1]> {
+  const ctx = deps.context();
+  const ruled = applyPolicy(newest, ctx);
+  const run = markRead(ruled, id, request.digest, user);
+  const approval = findApproval(run, id);
+  if (run === ruled || approval === null) return ruled;
+  const facts = { at: ctx.now, what: "opened", outcome: READ_IN_FULL, by: { team, user } } as const;
+  const policy = ruleRefOf(ctx.policy, approval.appliedRule.rule);
+  const moments = momentsOf(run, approval, { clicked: ctx.now });
+  const entry = auditEntry(run, { ...facts, policy, moments, ...aboutRequest(run, id, request) });
+  return { run, sideWrites: { audit: [entry] } };
 }
 
 async function openForm(
@@ -132,7 +150,7 @@ export async function openFormForCard(
   const ticket: FormTicket = mustRead ? { ...facts, reading: true } : facts;
   const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
   const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
-  // A window for reading cannot decide. Like "Read in full", it has no audit entry.
+  // A window for reading cannot decide. Its reading has an entry once the person continues.
   await deps.store.saveForm(ticket, mustRead ? [] : [opened]);
   return ok({ run: applyPolicy(run, ctx), ticket });
 }
@@ -180,9 +198,9 @@ async function continueReading(
   const ticket = await ownForm(deps, by, nonce, isForReading);
   if ("type" in ticket) return refused(deps, { refusal: ticket, run: null }, by, { step });
   const { approval: id, version, verdict, saw } = ticket;
-  const read = (newest: Run): Run => {
+  const read = (newest: Run) => {
     const isCurrent = findApproval(newest, id)?.version === version;
-    return isCurrent ? markRead(applyPolicy(newest, deps.context()), id, saw.digest, by.user) : newest;
+    return isCurrent ? readBy(deps, newest, by, { id, request: saw }) : newest;
   };
   const run = await deps.engine.changeAnywhere(ticket.run, read);
   const approval = run === null ? null : findApproval(run, id);

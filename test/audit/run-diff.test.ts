@@ -154,6 +154,27 @@ test("each refused click and submit is an entry, with what was tried and why it 
   expect(about).toEqual([approval, null, null, null, null, approval, approval]);
 });
 
+test("a reading that the rule requires is one entry for each person, and any other leaves none", async () => {
+  const bench = await createBench();
+  const { id, click } = await bench.withCard();
+  await bench.flow.openForm.read(click, shown);
+  bench.policy = aPolicy({ friction: { readFirst: true, word: null } });
+  await bench.flow.openForm.read(click, () => Promise.resolve(false));
+  await bench.flow.openForm.read(click, shown);
+  await bench.flow.openForm.read(click, shown);
+  const window = await bench.flow.openForm.open({ ...click, user: SECOND }, "approve");
+  if (!window.ok) throw new Error(window.error.refusal.type);
+  await bench.flow.openForm.continueReading({ team: TEAM, user: SECOND }, window.value.ticket.nonce);
+  const { readers, request } = (await bench.run(id)).approvals[0] ?? anApproval();
+  expect(readers).toEqual([APPROVER, SECOND]);
+  const read = { what: "opened", outcome: "read in full", verdict: null, digest: request.digest };
+  expect((await entries(bench)).filter(({ what }) => what === "opened")).toMatchObject([
+    { ...read, by: BY, moments: { clicked: NOON + 1_000 }, policy: { rule: "a rule" } },
+    { ...read, by: { ...BY, user: SECOND } },
+    { what: "opened", outcome: "opened", verdict: "approve", by: { ...BY, user: SECOND } },
+  ]);
+});
+
 test("the same decision submitted twice is one entry: it was one attempt, whose answer was lost", async () => {
   const bench = await createBench();
   const { nonce } = await decided(bench);
