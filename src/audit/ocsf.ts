@@ -2,7 +2,7 @@
 // Management (https://schema.ocsf.io/1.3.0/classes/entity_management). It has the ids and digests of the entry, and none of its texts:
 // reasons and typed words stay in the database. The same entry always gives the same event.
 
-import type { ChainedEntry } from "../domain/audit/hash-chain.ts";
+import { type ChainedEntry, voidCause } from "../domain/audit/hash-chain.ts";
 import { parsedEntry } from "../domain/audit/verify-chain.ts";
 import { isList, isRecord, type Json, plainJson } from "../domain/json.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
@@ -11,10 +11,10 @@ const OCSF_VERSION = "1.3.0";
 const [CATEGORY_IAM, CLASS_ENTITY_MANAGEMENT] = [3, 3004];
 const [CREATE, READ, UPDATE, DELETE] = [1, 2, 3, 4];
 const [INFORMATIONAL, LOW, HIGH] = [1, 2, 4];
-const [SUCCESS, FAILURE] = [1, 2];
+const [UNKNOWN, SUCCESS, FAILURE] = [0, 1, 2];
 /** The version of this mapping. The events of an older version must not change: copies made with it are compared field by field. */
-export type Mapping = "1" | "2";
-const NEWEST: Mapping = "2";
+export type Mapping = "1" | "2" | "3";
+const NEWEST: Mapping = "3";
 
 type Entry = { readonly [field: string]: Json };
 
@@ -49,7 +49,8 @@ export function ocsfLine(row: ChainedEntry, previous: string): string {
 
 /** Returns the version that an event in a copy says it has. */
 export function mappingOf({ metadata = null }: Entry): Mapping {
-  return isRecord(metadata) && metadata["log_version"] === "1" ? "1" : NEWEST;
+  const version = isRecord(metadata) ? metadata["log_version"] : null;
+  return version === "1" || version === "2" ? version : NEWEST;
 }
 
 export function ocsfEvent(row: ChainedEntry, previous: string, mapping: Mapping = NEWEST): Entry {
@@ -63,7 +64,7 @@ export function ocsfEvent(row: ChainedEntry, previous: string, mapping: Mapping 
     activity_id: activity,
     type_uid: CLASS_ENTITY_MANAGEMENT * 100 + activity,
     severity_id: ofKind(SEVERITIES, what, INFORMATIONAL),
-    status_id: refused ? FAILURE : SUCCESS,
+    status_id: statusOf(what, entry, mapping),
     // A refused text may have been typed by a person. The kind of the refusal is our own word.
     status_detail: entry[refused ? "refusal" : "outcome"] ?? null,
     time: at,
@@ -81,6 +82,15 @@ export function ocsfEvent(row: ChainedEntry, previous: string, mapping: Mapping 
     entity: entityOf(entry, what),
     unmapped: { ...chainFields(row, previous), ...factsOf(entry, mapping) },
   };
+}
+
+/** The first two mappings call every decision that was settled a success. */
+function statusOf(what: string, { outcome = null }: Entry, mapping: Mapping): number {
+  if (what === "refused") return FAILURE;
+  if (what !== "settled" || mapping === "1" || mapping === "2" || typeof outcome !== "string") return SUCCESS;
+  if (outcome === "unsure" || outcome === "elsewhere") return UNKNOWN;
+  const isFailure = outcome === "refused" || outcome === "unconfirmed" || voidCause(outcome) !== null;
+  return isFailure ? FAILURE : SUCCESS;
 }
 
 function actorOf({ by = null }: Entry): Json {
@@ -116,10 +126,21 @@ const OF_THE_FIRST: readonly Field[] = [
   "keys",
   "findings",
 ];
+const OF_THE_SECOND: readonly Field[] = [
+  ...OF_THE_FIRST,
+  "textKept",
+  "savedTask",
+  "asked",
+  "stageMs",
+  "mentioned",
+  "until",
+  "archive",
+];
 /** All fields except those in other parts of the event and those that hold texts. test/audit/exports.test.ts names a missing one. */
 const FIELDS: { readonly [mapping in Mapping]: readonly Field[] } = {
   1: OF_THE_FIRST,
-  2: [...OF_THE_FIRST, "textKept", "savedTask", "asked", "stageMs", "mentioned", "until", "archive"],
+  2: OF_THE_SECOND,
+  3: OF_THE_SECOND,
 };
 
 // What the class has no attribute for: the link that binds the entry, and the entry's facts under their own names.

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { KeptEntry } from "#src/audit/entry.ts";
-import { mappingOf, ocsfEvent } from "#src/audit/ocsf.ts";
+import { type Mapping, mappingOf, ocsfEvent } from "#src/audit/ocsf.ts";
 import type { AuditFile } from "#src/adapters/store/audit-file.ts";
 import { exportEntries } from "#src/cli/audit/inspect.ts";
 import type { ChainedEntry } from "#src/domain/audit/hash-chain.ts";
@@ -136,7 +136,7 @@ test.each([
 describe("the event for AUDIT_SINK", () => {
   /** Words of people. The `outcome` of a refused attempt may contain some, so it is shown only for other attempts. */
   const WORDS = new Set<string>(["reason", "sentReason", "refusal", "outcome"]);
-  const event = (entry: object = EVERY, mapping?: "1" | "2") => ocsfEvent(rowOf(entry), "before", mapping);
+  const event = (entry: object = EVERY, mapping?: Mapping) => ocsfEvent(rowOf(entry), "before", mapping);
 
   test.each(Object.keys(EVERY).filter((field) => !WORDS.has(field)))("has %s", (field) => {
     const text = JSON.stringify(event());
@@ -162,10 +162,26 @@ describe("the event for AUDIT_SINK", () => {
     expect(event({ ...EVERY, what: "refused" })["status_detail"]).toBe("the-refusal");
   });
 
+  test.each([
+    ["refused", "the outcome", 2],
+    ["settled", "refused", 2],
+    ["settled", "unconfirmed", 2],
+    ["settled", "void: undone", 2],
+    ["settled", "unsure", 0],
+    ["settled", "elsewhere", 0],
+    ["settled", "confirmed", 1],
+    ["closed", "refused", 1],
+  ])("gives %s with the outcome %j the status %i", (what, outcome, status) => {
+    expect(event({ ...EVERY, what, outcome })["status_id"]).toBe(status);
+    const before = event({ ...EVERY, what, outcome }, "2")["status_id"];
+    expect(before).toBe(what === "refused" ? 2 : 1);
+  });
+
   test("keeps the first mapping for a sink that already has a copy in it", () => {
     const old = event(EVERY, "1");
     expect(mappingOf(old)).toBe("1");
-    expect(mappingOf(event())).toBe("2");
+    expect(mappingOf(event(EVERY, "2"))).toBe("2");
+    expect(mappingOf(event())).toBe("3");
     expect(Object.keys(old["unmapped"] as object).join(" ")).toBe(
       "seq hash previous key signature run runId channel requester other verdict digest context policy moments step refers times since keys findings earlierApprovals",
     );

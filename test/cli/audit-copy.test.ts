@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ocsfEvent, ocsfLine } from "#src/audit/ocsf.ts";
+import { type Mapping, ocsfEvent, ocsfLine } from "#src/audit/ocsf.ts";
 import { auditKeyBeside } from "#src/adapters/store/audit-key.ts";
 import { openAuditFile } from "#src/adapters/store/audit-file.ts";
 import { openStore } from "#src/adapters/store/open.ts";
@@ -73,19 +73,20 @@ test("a complete copy agrees, even with repeated entries and partial lines", asy
 
 test("a copy agrees that was started by an older version and contains entries repeated by a newer one", async () => {
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await store.audit([anAuditEntry(aRun(), { what: "settled", outcome: "refused" })]);
   const stage = anAuditEntry(aRun(), { what: "escalated", stageMs: 60_000, mentioned: ["U0ANN"] });
   await store.audit([stage]);
   const rows = await store.auditRows(0, 100);
   await store.close();
-  const line = (at: number, mapping: "1" | "2"): string => {
+  const line = (at: number, mapping: Mapping): string => {
     const [row, before] = [rows[at], rows[at - 1]?.link ?? NO_LINK];
     if (row === undefined) throw new Error("there is no such entry");
     return JSON.stringify(ocsfEvent(row, before, mapping));
   };
-  put([...rows.map((_, at) => line(at, "1")), line(6, "2")]);
-  expect((await against()).out).toContain("The copy agrees: 7 entries are the same in both.");
-  put([...rows.map((_, at) => line(at, "1").replace('"sequence":7', '"sequence":8')), line(6, "2")]);
-  expect((await against()).out).toContain("DIFFERS at entry 7");
+  put([...rows.map((_, at) => line(at, at % 2 === 0 ? "1" : "2")), line(7, "2"), line(6, "3")]);
+  expect((await against()).out).toContain("The copy agrees: 8 entries are the same in both.");
+  put([...rows.map((_, at) => line(at, "1").replace('"sequence":8', '"sequence":9')), line(7, "2")]);
+  expect((await against()).out).toContain("DIFFERS at entry 8");
 });
 
 test("a rewrite of the database by an attacker with its key is detected, although the database alone is intact", async () => {
