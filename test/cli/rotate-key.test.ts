@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -72,6 +72,13 @@ test("switches to a new key beside the database, and auditors may pin either key
   for (const key of [before, after])
     expect((await audit("verify", "--public-key", key?.publicKey ?? "")).code).toBe(0);
   expect((await audit("verify")).out).toContain("Intact: 4 entries");
+  const entries = (await audit("export")).out.trim().split("\n");
+  expect(entries.map((line) => (JSON.parse(line) as { entry: object }).entry)).toContainEqual(
+    expect.objectContaining({
+      what: "key-changed",
+      outcome: `${before?.id ?? ""} → ${after?.id ?? ""}, exchanged at the shell by ${userInfo().username} on ${hostname()}`,
+    }),
+  );
 });
 
 test("makes no key and leaves the old one in place while another process has the database", async () => {

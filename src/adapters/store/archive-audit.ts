@@ -1,7 +1,6 @@
 // Moves the oldest entries of the audit into a file. First the file is written, synced, read back and verified. Then one transaction
 // appends a signed entry about the archive and removes the entries. No other process may use the database meanwhile.
 
-import { hostname, userInfo } from "node:os";
 import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
 import { SINK_CURSORS, sinkDocument } from "../../audit/sink-cursors.ts";
@@ -19,7 +18,7 @@ import {
 import { digestsIn, openArchive, writeArchive } from "./archive-file.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
-import { refuseReplicas } from "./audit-upkeep.ts";
+import { personAtShell, refuseReplicas } from "./audit-upkeep.ts";
 import { type Database, inBatches, type Trx, write } from "./database.ts";
 import { usedBy } from "./examine-database.ts";
 import { isBusy, Refused, unusable } from "./faults.ts";
@@ -170,7 +169,7 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
     throw new Refused(
       "The audit changed meanwhile, or is signed with another key, so nothing was removed. Run the command again, with a new file.",
     );
-  const by = `${userInfo().username} on ${hostname()}`;
+  const by = personAtShell();
   const given = await giveUpSinks(trx, head.seq);
   const outcome = `entries ${after.seq + 1} to ${head.seq}, archived at the shell by ${by}${given}`;
   const record = auditEntry(null, { at, what: "archived", outcome, archive: { ...head, file: digest } });

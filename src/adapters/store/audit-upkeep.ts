@@ -1,5 +1,6 @@
 // Changes to the audit that operators make at the shell: replacing the key, and erasing a text.
 
+import { hostname, userInfo } from "node:os";
 import { sql } from "kysely";
 import { auditEntry } from "../../audit/entry.ts";
 import type { KeyChange } from "../../domain/audit/hash-chain.ts";
@@ -16,6 +17,15 @@ import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 import { isBusy, Refused, unusable } from "./faults.ts";
 import { type Database, read, type Trx, write } from "./database.ts";
 import { type Look, lookForHolders, NOTHING_READ, storedHolders } from "./text-holders.ts";
+
+/** Names the person who acts, as their system knows them. A container may run as a user without a name. */
+export function personAtShell(): string {
+  try {
+    return `${userInfo().username} on ${hostname()}`;
+  } catch {
+    return `user ${process.getuid?.() ?? "(unknown)"} on ${hostname()}`;
+  }
+}
 
 // Replaces the key. The old key signs an entry about the change, the new key signs from the next entry on, and every row with an intact seal
 // gets a seal of the new key. All of this happens in one transaction.
@@ -85,7 +95,7 @@ async function handOver(trx: Trx, { from, to }: Keys, at: number): Promise<Rotat
   if (head?.key === to.id) return "already";
   refuseToReplace(head, from);
   const keys: KeyChange = { from: named(from), to: named(to) };
-  const outcome = `${from.id} → ${to.id}`;
+  const outcome = `${from.id} → ${to.id}, exchanged at the shell by ${personAtShell()}`;
   await appendAudit(trx, [auditEntry(null, { at, what: "key-changed", outcome, keys })], from);
   await appendAudit(trx, [auditEntry(null, { at, what: "key-accepted", outcome: to.id })], to);
   await replaceSeals(trx, sealsOf(from), sealsOf(to));

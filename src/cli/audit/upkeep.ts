@@ -1,6 +1,5 @@
 // The commands of `npm run audit` that write while the bot is stopped: `acknowledge`, `redact` and `rotate-key`.
 
-import { hostname, userInfo } from "node:os";
 import { performance } from "node:perf_hooks";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import {
@@ -14,6 +13,7 @@ import { openStore } from "../../adapters/store/open.ts";
 import {
   type Keys,
   lockAudit,
+  personAtShell,
   type Redacted,
   rotateKey,
   rotateKeyBeside,
@@ -62,11 +62,7 @@ export async function acknowledgeFindings(
     });
     await integrity.start();
     const { open } = integrity.state();
-    const done = await integrity.acknowledge(
-      null,
-      code,
-      `${reason} (${userInfo().username} at ${hostname()})`,
-    );
+    const done = await integrity.acknowledge(null, code, `${reason} (${personAtShell()})`);
     await integrity.stop();
     if (!done.ok) throw new Error(refusalWords(done.error, integrity.state().code));
     return [
@@ -195,7 +191,7 @@ export async function redactText(
   try {
     const verdict = await auditVerdict(audit, [key.publicKey], []);
     if (!verdict.ok) return { tampered: true, words: `${verdictWords(verdict, 0)}\nNothing was erased.` };
-    const by = `${userInfo().username} on ${hostname()}`;
+    const by = personAtShell();
     const redacted = await audit.redact({ digest, reason, by, at: Date.now() });
     const words = doneWords(digest, redacted, isServer(database));
     return { tampered: false, words: isServer(database) ? `${words}\n${OLD_BYTES}` : words };
