@@ -45,7 +45,8 @@ export function freezesAfter(freezes: readonly Freeze[], entries: readonly Freez
 
 /**
  * Returns the freezes of which these entries, which are all that the audit has, know nothing. Another entry may have the number of a lost one.
- * A freeze of the same channel that a person made takes the place of a lost one.
+ * A freeze of the same channel that a person made takes the place of a lost one. Later entries may have ended one already, written by a process
+ * that knew of the loss. They are told apart by time, because people act seconds after each other and numbers repeat.
  */
 export function freezesLost(freezes: readonly Freeze[], entries: readonly FreezeEntry[]): readonly Freeze[] {
   const made = entries.flatMap((entry) => freezesAfter([], [entry]));
@@ -53,7 +54,11 @@ export function freezesLost(freezes: readonly Freeze[], entries: readonly Freeze
   return freezes.filter(
     (freeze) =>
       !made.some((each) => isSameJson(each, freeze)) &&
-      !inForce.some(({ channel }) => channel === freeze.channel),
+      !inForce.some(({ channel }) => channel === freeze.channel) &&
+      lostAfter(
+        [freeze],
+        entries.filter(({ entry }) => entry.at > freeze.at),
+      ).length > 0,
   );
 }
 

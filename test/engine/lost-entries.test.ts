@@ -95,6 +95,18 @@ describe("a freeze whose entry is lost", () => {
     expect(await read(lifted(1))).toEqual([]);
   });
 
+  test.for([
+    ["its end", [entry("freeze-lifted", { at: NOON + 60_000 })]],
+    [
+      "a later freeze of its channel and the end of that",
+      [entry("frozen", { at: NOON + 60_000 }), entry("freeze-lifted", { at: NOON + 90_000, refers: 1 })],
+    ],
+  ] as const)("ends with %s, also in a process that did not know of the loss", async ([_what, entries]) => {
+    const { read, errors } = await lostFreeze();
+    expect(await read(...entries)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
   test("is not ended by the end of an earlier one that is read again", async () => {
     const { store, fallBehind, takeOver } = await withStandby();
     const freezes = createFreezes(store, quietLog([], []));
