@@ -169,7 +169,10 @@ async function receiptOf(
   }
 }
 
-/** Resolves to no receipts if one of them cannot be drawn, because the button of that one must stay. */
+/**
+ * Resolves to no receipts if one of them cannot be drawn, or if two rows name one decision, because the button of each must stay: rows are
+ * not sealed.
+ */
 async function sharedWith(deps: NotificationDeps, pressed: Notification): Promise<readonly SharedReceipt[]> {
   const { store } = deps;
   const { post, to } = pressed;
@@ -178,6 +181,7 @@ async function sharedWith(deps: NotificationDeps, pressed: Notification): Promis
   const receipts = stored
     .map((each) => (each.id === pressed.id ? pressed : each))
     .toSorted((a, b) => a.entry - b.entry);
+  if (new Set(receipts.map(({ entry }) => entry)).size < receipts.length) return [];
   const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, to);
   const drawn: SharedReceipt[] = [];
   for (const receipt of receipts) {

@@ -29,6 +29,17 @@ async function repointed() {
   return { bench, spoil, older, newer, shown: shownBy(notificationMessage(newer, newer.facts)) };
 }
 
+const SHARED = {
+  type: "up",
+  ts: "1700000000.000100",
+  sweepAt: null,
+  shows: "several receipts",
+  notBefore: 0,
+  tries: 0,
+};
+/** Puts all receipts into one message. */
+const TOGETHER = `update notifications set post = '${JSON.stringify(SHARED)}' where kind like 'receipt%'`;
+
 const findings = async ({ bench }: Awaited<ReturnType<typeof repointed>>) => {
   await bench.clock.pass(5 * MIN);
   return bench.store.auditAfter(0, ["tampering-found"], 10);
@@ -63,11 +74,15 @@ describe("a receipt whose row names another decision of the same person", () => 
     expect(await findings(on)).toHaveLength(1);
   });
 
+  test("keeps its button in a shared message, also if another button of the message is pressed", async () => {
+    const { bench, spoil, older } = await repointed();
+    spoil(TOGETHER);
+    expect(await bench.flow.dispute(BY, older.id)).toMatchObject({ value: { again: false, together: [] } });
+  });
+
   test("in a shared message is drawn again with the decision that it showed", async () => {
     const { bench, spoil, older, newer, shown } = await repointed();
-    const up = { type: "up", ts: "1700000000.000100", sweepAt: null };
-    const post = JSON.stringify({ ...up, shows: "several receipts", notBefore: 0, tries: 0 });
-    spoil(`update notifications set post = '${post}' where kind like 'receipt%'`);
+    spoil(TOGETHER);
     const done = await bench.flow.dispute(BY, newer.id, shown);
     if (!done.ok) throw new Error(done.error);
     expect(done.value.together.map(({ facts }) => facts.entry.seq)).toEqual([older.entry, newer.entry]);
