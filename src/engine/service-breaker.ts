@@ -173,20 +173,30 @@ function createStateTracker(clock: Clock): StateTracker {
   };
 }
 
-/** Remembers whether the service knows each run, by its newest answer since it was last down. */
+/**
+ * Remembers whether the service knows each run, by its newest answer since it was last down. A run that it did not know before says nothing
+ * about what answers now.
+ */
 function withKnownRuns(tracker: StateTracker): StateTracker & Pick<ServiceBreaker, "noteAnswer"> {
   const known = new Map<RunId, boolean>();
-  tracker.onChange(() => void (isDown(tracker.state()) && known.clear()));
+  const missingBefore = new Set<RunId>();
+  tracker.onChange(() => {
+    if (!isDown(tracker.state())) return;
+    for (const [run, isKnown] of known) if (!isKnown) missingBefore.add(run);
+    known.clear();
+  });
   return {
     ...tracker,
     noteAnswer: (run, isKnown) => void known.set(run, isKnown),
     forget(run, wasLast) {
       known.delete(run);
+      missingBefore.delete(run);
       tracker.forget(run, wasLast);
     },
     state() {
       const state = tracker.state();
-      const knowsNone = known.size > 0 && known.values().every((isKnown) => !isKnown);
+      const isNews = known.keys().some((run) => !missingBefore.has(run));
+      const knowsNone = isNews && known.values().every((isKnown) => !isKnown);
       return state.type === "answers" && knowsNone ? { type: "answers", knowsNone } : state;
     },
   };

@@ -8,7 +8,7 @@ import type { EventLog } from "../ports.ts";
 import type { Notification, NotificationStore } from "../ports/notification.ts";
 
 type Deps = {
-  readonly store: Pick<NotificationStore, "saveNotification">;
+  readonly store: Pick<NotificationStore, "notification" | "saveNotification">;
   readonly engine: { readonly holdsShard: (shard: number) => boolean };
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Pick<EventLog, "error" | "debug">;
@@ -19,7 +19,7 @@ export type Outcomes = {
   save(notification: Notification, toDo: boolean): Promise<void>;
   /** Returns whether the store does not yet say what became of the notification. It must not be sent meanwhile. */
   isKept(id: Nonce): boolean;
-  /** Forgets what another replica sends now. */
+  /** Stores what is kept. Forgets what another replica sends now, or has sent. Never rejects. */
   storeKept(): Promise<void>;
 };
 
@@ -39,10 +39,24 @@ export function createOutcomes(deps: Deps): Outcomes {
     }
   }
 
+  /** Another replica may have held the shard meanwhile, and may have sent the notification. Rejects if the store does not answer. */
+  async function isOurs({ id, to }: Notification): Promise<boolean> {
+    return deps.engine.holdsShard(shardOfName(to)) && (await deps.store.notification(id))?.post.type !== "up";
+  }
+
   async function storeKept(): Promise<void> {
     for (const [notification, toDo] of kept.values())
-      if (deps.engine.holdsShard(shardOfName(notification.to))) await save(notification, toDo);
-      else kept.delete(notification.id);
+      try {
+        if (await isOurs(notification)) await save(notification, toDo);
+        else kept.delete(notification.id);
+      } catch (error) {
+        const { kind, entry } = notification;
+        logQuietly(
+          "not read",
+          { error, notification: kind, entry },
+          "could not read a notification; trying again",
+        );
+      }
   }
 
   return { save, isKept: (id) => kept.has(id), storeKept };

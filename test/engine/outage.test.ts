@@ -186,6 +186,18 @@ describe("an outage of the service", () => {
     expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
   });
 
+  test("is over for people although the service does not know a run that it did not know before", async () => {
+    const bench = await createBench();
+    const id = await adopt(bench, CHANNEL);
+    bench.agents.statuses.set(id, "missing");
+    await pass(bench.clock, 60_000);
+    away(bench);
+    await pass(bench.clock, LONG_OUTAGE_MS + 15_000);
+    back(bench);
+    await pass(bench.clock, 75_000);
+    expect(notices(bench, CHANNEL)).toEqual(["service-down", "service-back"]);
+  });
+
   test("that another replica announced ends here, once this process follows its channel", async () => {
     const clock = createHandClock();
     const announced = aWatchedRun(aRunId());

@@ -1,6 +1,7 @@
 // While the store takes no writes, nobody gets the same message again: what Slack answered is kept, and stored once the store takes it.
 
 import { expect, test } from "vitest";
+import { MessageTs } from "#src/domain/ids.ts";
 import { PortError } from "#src/ports.ts";
 import { ADMIN, AUDIT_CHANNEL, createBench, failure } from "../make/bot.ts";
 import { BY, decided, receiptOf, sent } from "../make/receipts.ts";
@@ -104,4 +105,27 @@ test("a replica forgets the answer once another replica sends for that person", 
   expect(receipt && (await bench.store.notification(receipt.id))).toMatchObject({
     post: { type: "planned" },
   });
+});
+
+test("what another replica stored meanwhile is not replaced", async () => {
+  const { bench, setWrites } = await withStore();
+  await decided(bench);
+  setWrites(false);
+  await bench.clock.pass(MIN);
+  const [receipt] = sent(bench, "receipt");
+  if (receipt === undefined) throw new Error("no receipt");
+  const stored = await bench.store.notification(receipt.id);
+  if (stored === null) throw new Error("no row");
+  setWrites(true);
+  const post = {
+    type: "up",
+    ts: MessageTs("1.1"),
+    shows: "",
+    sweepAt: null,
+    notBefore: 0,
+    tries: 0,
+  } as const;
+  await bench.store.saveNotification({ ...stored, post }, false);
+  await bench.clock.pass(2 * MIN);
+  expect(await bench.store.notification(receipt.id)).toMatchObject({ post });
 });
