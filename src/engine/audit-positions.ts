@@ -1,5 +1,5 @@
-// How far a process has read the audit. If a standby takes over that lacks the newest entries, other entries get their numbers. So a position
-// is a number and a link, and whoever reads on makes sure that this entry is still there.
+// How far a process has read the audit. After a standby without the newest entries takes over, new entries get the numbers of the lost ones.
+// So a position is a number and a link, and a reader checks that the entry at its position is still the same before it reads on.
 
 import type { AuditEntry } from "../audit/entry.ts";
 import type { AuditPlace } from "../domain/audit/hash-chain.ts";

@@ -1,5 +1,5 @@
-// Stores what became of notifications. An outcome that the store does not take stays in memory and is stored later: while the store cannot
-// be written to, nobody may get the same message again and again.
+// Stores what became of notifications. An outcome that the store does not take stays in memory and is stored later. Otherwise, the same
+// message would be sent again in each round while the store takes no writes.
 
 import { type Nonce, shardOfName } from "../domain/ids.ts";
 import type { Clock } from "../engine/clock.ts";

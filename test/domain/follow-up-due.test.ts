@@ -327,29 +327,27 @@ describe("when another rule takes over", () => {
     return { due, called: stages.map(({ who }) => who?.groups) };
   }
 
-  it("its people of stages already reached are called once, and nobody is called twice", () => {
-    const day = { name: "day", followUp: { escalate: [stage(15 * MIN, LEAD_GROUP)] } };
-    const night = { name: "night", followUp: { escalate: [stage(15 * MIN, LEAD_GROUP, ON_CALL)] } };
-    const { called } = underEach(
+  /** Changes between two rules twice, and returns whom each stage called. */
+  function calledInTurns(day: Ruled & { readonly name: string }, night: Ruled & { readonly name: string }) {
+    return underEach(
       { ...day, until: NOON + 30 * MIN },
       { ...night, until: NOON + 40 * MIN },
       { ...day, until: NOON + 50 * MIN },
       { ...night, until: NOON + 60 * MIN },
-    );
-    expect(called).toEqual([[LEAD_GROUP], [ON_CALL]]);
+    ).called;
+  }
+
+  it("its people of stages already reached are called once, and nobody is called twice", () => {
+    const day = { name: "day", followUp: { escalate: [stage(15 * MIN, LEAD_GROUP)] } };
+    const night = { name: "night", followUp: { escalate: [stage(15 * MIN, LEAD_GROUP, ON_CALL)] } };
+    expect(calledInTurns(day, night)).toEqual([[LEAD_GROUP], [ON_CALL]]);
   });
 
   it("people who were only called are called again when it lets them in, once", () => {
     const onlyCalls = { ...stage(15 * MIN), to: null, call: people([LEAD_GROUP, BOSS]) };
     const day = { name: "day", followUp: { escalate: [onlyCalls] } };
     const night = { name: "night", followUp: { escalate: [stage(15 * MIN, LEAD_GROUP, ON_CALL)] } };
-    const { called } = underEach(
-      { ...day, until: NOON + 30 * MIN },
-      { ...night, until: NOON + 40 * MIN },
-      { ...day, until: NOON + 50 * MIN },
-      { ...night, until: NOON + 60 * MIN },
-    );
-    expect(called).toEqual([
+    expect(calledInTurns(day, night)).toEqual([
       [LEAD_GROUP, BOSS],
       [ON_CALL, LEAD_GROUP],
     ]);

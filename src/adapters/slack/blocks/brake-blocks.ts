@@ -125,9 +125,9 @@ function meaningOf(run: Run): string {
 const MEANING =
   "The run itself keeps going, but everything it asks for is denied until an approver lifts the stop.";
 const MEANING_WHILE_MISSING =
-  "The service does not know this run now. If it knows the run again, the stop denies nothing by itself, because the service may have given the run's id to another run. Nothing is then approved until an approver lifts the stop. To deny everything then, press Stop in this thread again.";
+  "The service does not know this run now. If it finds the run again, nothing is approved until an approver lifts the stop, but requests are not denied automatically, because the service may have given the run's id to another run. To deny everything then, press Stop in this thread again.";
 const MEANING_OF_EARLIER =
-  "Nothing is approved until an approver lifts the stop, but the stop denies nothing by itself. To deny everything that this run asks for, press Stop in this thread. The reason: the stop may have been meant for another run. After it was set, Countersign began to watch this run anew, or the service forgot the run and then knew it again. In the meantime, the service may have given the id to another run.";
+  "Nothing is approved until an approver lifts the stop, but requests are not denied automatically. To deny everything that this run asks for, press Stop in this thread. Why: someone may have stopped another run that had the same id. Since then, Countersign has begun to watch this run again, or the service has forgotten the run and found it again.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {

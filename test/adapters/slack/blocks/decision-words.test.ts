@@ -263,7 +263,7 @@ describe("the message about a stop", () => {
   test("promises no denial while the service does not know the run, since the stop denies nothing once it does", () => {
     const missing: Run = { ...run, watch: { type: "missing", since: NOON, absence: null } };
     const message = shown({ ...missing, stop });
-    expect(message).toContain("If it knows the run again, the stop denies nothing by itself");
+    expect(message).toContain("requests are not denied automatically");
     const opened = [missing, { ...missing, stop }].map((each) => printedMessage(messageIn(each, OPENING)));
     for (const text of [message, ...opened]) expect(text).not.toMatch(/is denied|are denied|it denies/);
   });
