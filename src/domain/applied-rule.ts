@@ -80,19 +80,29 @@ function withCurrentRule(approval: Approval, run: Run, ctx: RuleMoment): Approva
   const { appliedRule } = approval;
   const until = nextTurnAt(policy, ctx, appliedRule.until);
   const card = policy.card === null ? {} : { card: policy.card };
-  const doubtSince = isUnknown ? (appliedRule.doubtSince ?? ctx.monotonic) : undefined;
+  const wasUnknown = appliedRule.inDoubt !== undefined;
   // Compared by value, because a document of an older version may lack a part of the same rule.
   const isApplied =
     appliedRule.version === policy.version &&
     appliedRule.until === until &&
-    appliedRule.doubtSince === doubtSince &&
+    wasUnknown === isUnknown &&
     isSameJson(appliedRule.rule, rule) &&
     isSameJson(appliedRule.card ?? null, policy.card);
   if (isApplied) return approval;
   const ends = until === undefined ? {} : { until };
-  const doubt = doubtSince === undefined ? {} : { doubtSince };
-  const next = { ...approval, appliedRule: { version: policy.version, rule, ...card, ...ends, ...doubt } };
+  const { name, followUp } = appliedRule.rule;
+  const doubt = isUnknown ? { inDoubt: appliedRule.inDoubt ?? { calledBy: { name, followUp } } } : {};
+  const applied = { version: policy.version, rule, ...card, ...ends, ...doubt };
+  const next = { ...withRemindersCounted(approval, rule), appliedRule: applied };
   return !isUnknown && expiresLater(rule, appliedRule.rule) ? withRemindersAgain(next) : next;
+}
+
+/** Reminders that were sent before any rule was certain count for the rule that turns out to apply. */
+function withRemindersCounted(approval: Approval, { name }: Pick<Rule, "name">): Approval {
+  const { appliedRule, followUp } = approval;
+  if (appliedRule.inDoubt?.calledBy !== null || followUp?.reminders === undefined) return approval;
+  const reminders = followUp.reminders.map(({ upToMs }) => ({ rule: name, upToMs }));
+  return { ...approval, followUp: { ...followUp, reminders } };
 }
 
 function expiresLater({ expiry }: Pick<Rule, "expiry">, { expiry: before }: Pick<Rule, "expiry">): boolean {

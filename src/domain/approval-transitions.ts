@@ -17,7 +17,7 @@ import type { SortedVotes } from "./quorum.ts";
 import { afterChange } from "./follow-up.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";
 import { canonicalJson } from "./json.ts";
-import { BUILT_IN_APPLIED_RULE, type Rule } from "./policy/policy.ts";
+import { NOT_YET_APPLIED, type Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { requestChanges } from "./text/request-changes.ts";
@@ -41,7 +41,7 @@ export function newApproval(
     votes: [],
     readers: [],
     approverCount: null,
-    appliedRule: BUILT_IN_APPLIED_RULE,
+    appliedRule: NOT_YET_APPLIED,
   };
 }
 
@@ -76,6 +76,8 @@ export function reopen(
     ...(changes.length === 0 ? {} : { changes }),
     ...(moreChanges === 0 ? {} : { moreChanges }),
     ...(isSame && followUp !== undefined ? { followUp } : afterChange(followUp)),
+    // The rule of the earlier request calls no one to this one.
+    ...(isSame ? {} : { appliedRule: { ...approval.appliedRule, inDoubt: { calledBy: null } } }),
     nonce,
     state: { type: "pending" },
     unlisted: null,

@@ -1,7 +1,7 @@
 // Escalation: the stages of its rule that a request has reached, and who may decide it because of them. The record says which stages were
 // reached and whom they called (`ReachedStage`); the current policy always says whom a stage lets in.
 
-import { ageAt, ageAtDoubt, type FollowUp, type ReachedStage } from "./follow-up.ts";
+import { ageAt, callingRule, type FollowUp, type ReachedStage } from "./follow-up.ts";
 import { calledBy, letInBy } from "./policy/follow-up-rule.ts";
 import type { AppliedRule, Rule } from "./policy/policy.ts";
 import {
@@ -85,35 +85,30 @@ type NextStage = Pick<ReachedStage, "afterMs" | "called"> & { readonly atAge: nu
 
 /**
  * Returns the stage that the request reaches next, and at which age (ms). Returns null if there is none. People whom the rule names for what
- * was reached under another rule come first, and do not delay the stage after them. While the rule is in doubt, only stages count that
- * begin later than the doubt: a rule that may not apply calls no one at once.
+ * was reached under another rule come first, and do not delay the stage after them.
  */
 export function nextStage(approval: Waiting): NextStage | null {
-  const { escalate } = approval.appliedRule.rule.followUp;
   const last = reachedStages(approval).at(-1);
   const upTo = escalatedMs(approval);
-  const doubtfulFrom = ageAtDoubt(approval);
-  if (last !== undefined && doubtfulFrom === null) {
+  if (last !== undefined) {
     const called = uncalledOf(approval);
     if (!isNobody(called)) return { afterMs: upTo, called, atAge: last.age };
   }
   // If a stage was reached late, for example after a policy change, the next one is delayed too, so that the interval stays the same.
   const delay = last === undefined ? 0 : Math.max(last.age - last.afterMs, 0);
-  const stage = escalate.find(
-    ({ afterMs }) => afterMs > upTo && (doubtfulFrom === null || afterMs + delay > doubtfulFrom),
-  );
+  const stage = callingRule(approval).followUp.escalate.find(({ afterMs }) => afterMs > upTo);
   if (stage === undefined) return null;
   return { afterMs: stage.afterMs, called: calledBy(stage), atAge: stage.afterMs + delay };
 }
 
 /** Returns the people whom the rule calls for what was reached and no stage has called, and those whom it lets in and stages only called. */
 function uncalledOf(approval: Waiting): NamedPeople {
-  const { followUp } = approval.appliedRule.rule;
+  const { escalate } = callingRule(approval).followUp;
   const upTo = escalatedMs(approval);
   const stages = reachedStages(approval);
-  const named = together(followUp.escalate.filter(({ afterMs }) => afterMs <= upTo).map(calledBy));
+  const named = together(escalate.filter(({ afterMs }) => afterMs <= upTo).map(calledBy));
   const uncalled = withoutNamed(named, together(stages.map(({ called }) => called)));
-  const letIn = letInBy(followUp, upTo);
+  const letIn = letInBy(approval.appliedRule.rule.followUp, upTo);
   // Who is in each of several lists is known only to Slack.
   if (letIn.alsoIn !== undefined) return uncalled;
   const told = stages.map(({ called, onlyCalled = NO_ONE }) => withoutNamed(called, onlyCalled));
@@ -130,7 +125,7 @@ export function reachStage(
   if (next === null || age < next.atAge) return null;
   const { afterMs, called, atAge } = next;
   const reached = { afterMs, at: now, age: afterMs === escalatedMs(approval) ? atAge : age, called };
-  const { others } = rightsOfCalled(next, approval.appliedRule.rule);
-  // While the rule is in doubt, it may turn out that the stage lets all of them in.
-  return ageAtDoubt(approval) !== null || isNobody(others) ? reached : { ...reached, onlyCalled: others };
+  const { followUp } = callingRule(approval);
+  const { others } = rightsOfCalled(next, { ...approval.appliedRule.rule, followUp });
+  return isNobody(others) ? reached : { ...reached, onlyCalled: others };
 }

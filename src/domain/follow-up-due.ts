@@ -11,7 +11,7 @@ import { EARLY_MS, GATHER_MS } from "./gathered-call.ts";
 import { nextStage, reachedStages, reachStage } from "./escalation.ts";
 import {
   ageAt,
-  ageAtDoubt,
+  callingRule,
   extendedMs,
   type FollowUp,
   momentOfAge,
@@ -20,7 +20,6 @@ import {
 } from "./follow-up.ts";
 import type { FollowUpRule, Reminders } from "./policy/follow-up-rule.ts";
 import { isWithin, nextOpening } from "./policy/hours.ts";
-import type { KeptRule } from "./policy/policy.ts";
 import { isWatched, mapApprovals, type Run } from "./run.ts";
 
 /** Records what is due. Returns the same object if nothing is. */
@@ -29,16 +28,17 @@ export function applyFollowUp(run: Run, ctx: Times): Run {
 }
 
 function recordDue(run: Run, approval: Approval, ctx: Times): Approval {
-  const { state, appliedRule } = approval;
-  if (state.type !== "pending" || !hasClock(appliedRule.rule)) return approval;
+  if (approval.state.type !== "pending" || !hasClock(approval)) return approval;
   const age = ageAt(approval, ctx.monotonic);
   if (age >= expiryAge(approval)) return approval;
   return recordReminder(run, recordStage(run, approval, ctx), ctx);
 }
 
-/** Returns whether anything depends on time for a request under this rule. */
-export const hasClock = ({ followUp, expiry }: Pick<KeptRule, "followUp" | "expiry">): boolean =>
-  expiry !== null || followUp.remind !== null || followUp.escalate.length > 0;
+/** Returns whether anything depends on time for the request under its rule. */
+export function hasClock(approval: Pick<Approval, "appliedRule">): boolean {
+  const { remind, escalate } = callingRule(approval).followUp;
+  return approval.appliedRule.rule.expiry !== null || remind !== null || escalate.length > 0;
+}
 
 /** Returns the age (ms) at which the request expires. Infinity if it does not. */
 function expiryAge(approval: Approval): number {
@@ -49,7 +49,7 @@ function expiryAge(approval: Approval): number {
 // Stages. The people who may decide change on time, but people are called only within the hours of the rule.
 
 function recordStage(run: Run, approval: Approval, ctx: Times): Approval {
-  const { followUp: rule } = approval.appliedRule.rule;
+  const { followUp: rule } = callingRule(approval);
   const reached = reachStage(approval, ctx);
   if (reached === null) return approval;
   const stages = [...reachedStages(approval), reached];
@@ -87,8 +87,8 @@ function openingAt({ hours, urgent }: FollowUpRule, { now, monotonic }: Times): 
 }
 
 /** Returns the earliest time to post the message about the expiry (monotonic). */
-export const overNotBefore = ({ appliedRule }: Approval, ctx: Times): number =>
-  (openingAt(appliedRule.rule.followUp, ctx) ?? ctx.monotonic) + GATHER_MS;
+export const overNotBefore = (approval: Approval, ctx: Times): number =>
+  (openingAt(callingRule(approval).followUp, ctx) ?? ctx.monotonic) + GATHER_MS;
 
 // Reminders. If several were missed, only one is sent.
 
@@ -104,22 +104,15 @@ function remindersBy(rule: Reminders | null, age: number): number {
 }
 
 /** Returns how many reminders were sent under the rule of the request. */
-export const timesReminded = (approval: Approval): number =>
-  remindersBy(approval.appliedRule.rule.followUp.remind, remindedMs(approval));
-
-/** While the rule is in doubt, the reminders of every rule count, and those of the time before it are not missed. */
-function remindedMs(approval: Approval): number {
-  const { followUp, appliedRule } = approval;
-  const doubtfulFrom = ageAtDoubt(approval);
-  const counted = (followUp?.reminders ?? []).filter(
-    ({ rule }) => doubtfulFrom !== null || rule === null || rule === appliedRule.rule.name,
-  );
-  return Math.max(doubtfulFrom ?? 0, ...counted.map(({ upToMs }) => upToMs));
+export function timesReminded(approval: Approval): number {
+  const { name, followUp } = callingRule(approval);
+  const sent = approval.followUp?.reminders?.find(({ rule }) => rule === name);
+  return remindersBy(followUp.remind, sent?.upToMs ?? 0);
 }
 
-function withReminded({ followUp, appliedRule }: Approval, upToMs: number): Pick<FollowUp, "reminders"> {
-  const name = appliedRule.doubtSince === undefined ? appliedRule.rule.name : null;
-  const others = followUp?.reminders?.filter(({ rule }) => rule !== name) ?? [];
+function withReminded(approval: Approval, upToMs: number): Pick<FollowUp, "reminders"> {
+  const { name } = callingRule(approval);
+  const others = approval.followUp?.reminders?.filter(({ rule }) => rule !== name) ?? [];
   return { reminders: [...others, { rule: name, upToMs }] };
 }
 
@@ -128,24 +121,23 @@ const LONGEST_WARNING_MS = 15 * 60_000;
 
 /** Returns the age (ms) at the last reminder. Returns null if the request does not expire. */
 function warningAge(approval: Approval): number | null {
-  const { expiry, followUp } = approval.appliedRule.rule;
+  const { expiry } = approval.appliedRule.rule;
   if (expiry === null) return null;
-  const before = followUp.warnMs ?? Math.min(expiry.afterMs / 4, LONGEST_WARNING_MS);
+  const before = callingRule(approval).followUp.warnMs ?? Math.min(expiry.afterMs / 4, LONGEST_WARNING_MS);
   return Math.max(expiryAge(approval) - before, 0);
 }
 
 function reminderDue(approval: Approval, age: number): "waits" | "last" | null {
-  const { followUp = {}, appliedRule } = approval;
   const warning = warningAge(approval);
-  if (followUp.warned) return null;
+  if (approval.followUp?.warned) return null;
   if (warning !== null && age >= warning) return "last";
-  return remindersBy(appliedRule.rule.followUp.remind, age) > timesReminded(approval) ? "waits" : null;
+  return remindersBy(callingRule(approval).followUp.remind, age) > timesReminded(approval) ? "waits" : null;
 }
 
 /** Returns when a reminder may join another one of its channel (monotonic). Null if none is coming, or the request's clock stands still. */
 export function canJoinReminderFrom(run: Run): number | null {
   const moments = run.approvals.flatMap((approval) => {
-    const { remind } = approval.appliedRule.rule.followUp;
+    const { remind } = callingRule(approval).followUp;
     const due = isWatched(run) && approval.state.type === "pending" ? reminderAt(run, approval) : null;
     if (due === null || remind === null) return [];
     return [Math.max(due - earliness(remind), approval.followUp?.quietUntil ?? 0)];
@@ -160,7 +152,7 @@ export function remindEarly(run: Run, ctx: Times): Run {
   const from = canJoinReminderFrom(run);
   if (from === null || from > ctx.monotonic) return run;
   return mapApprovals(run, (approval) => {
-    const reminders = approval.appliedRule.rule.followUp.remind;
+    const reminders = callingRule(approval).followUp.remind;
     return reminders === null || approval.state.type !== "pending"
       ? approval
       : recordReminder(run, approval, ctx, earliness(reminders));
@@ -171,7 +163,7 @@ function recordReminder(run: Run, approval: Approval, ctx: Times, earlyMs = 0): 
   const age = ageAt(approval, ctx.monotonic) + earlyMs;
   const says = reminderDue(approval, age);
   if (says === null || run.frozen !== undefined) return without(approval, "quietUntil");
-  const rule = approval.appliedRule.rule.followUp;
+  const { followUp: rule } = callingRule(approval);
   const until = quietUntil(approval, rule, says, ctx);
   if (until !== null) return keepQuiet(approval, until, ctx);
   const { lapsed, claim } = approval.followUp ?? {};
@@ -238,8 +230,8 @@ export function nextFollowUpAt(run: Run, approval: Approval): number | null {
 
 /** Returns when the next ordinary reminder is due (monotonic). The last one before the expiry has its own age. */
 function reminderAt({ frozen }: Run, approval: Approval): number | null {
-  const { followUp = {}, appliedRule } = approval;
-  const { remind } = appliedRule.rule.followUp;
+  const { followUp = {} } = approval;
+  const { remind } = callingRule(approval).followUp;
   const next = timesReminded(approval) + 1;
   if (remind === null || next > remind.atMost || followUp.warned || frozen !== undefined) return null;
   return afterQuiet(approval, reminderAge(remind, next));

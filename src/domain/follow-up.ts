@@ -3,16 +3,15 @@
 
 import type { ApprovalId, ChannelId, GroupId, MessageTs, Nonce, RunKey, UserId } from "./ids.ts";
 import type { NamedPeople } from "./policy/named-people.ts";
-import type { AppliedRule } from "./policy/policy.ts";
+import type { AppliedRule, CallingRule } from "./policy/policy.ts";
 import type { Marks } from "./text/marks.ts";
 
 /** The follow-up of one request. A changed request starts only with `answered`. */
 export type FollowUp = {
   /**
-   * The age (ms) up to which reminders were sent under each rule, by its name. A rule that takes over has its own people to remind. Null as
-   * the rule: sent while it was in doubt, which counts for every rule.
+   * The age (ms) up to which reminders were sent under each rule, by its name. A rule that takes over has its own people to remind.
    */
-  readonly reminders?: readonly { readonly rule: string | null; readonly upToMs: number }[];
+  readonly reminders?: readonly { readonly rule: string; readonly upToMs: number }[];
   /** The last reminder before the expiry was sent. */
   readonly warned?: true;
   /**
@@ -43,7 +42,7 @@ export type ReachedStage = {
   readonly age: number;
   /** Everyone whom it called, as the rule named them then. */
   readonly called: NamedPeople;
-  /** Those whom it did not let in, and who are called again once a rule does. Absent if there are none, or if the rule was in doubt. */
+  /** Those whom it did not let in, and who are called again once a rule does. Absent if there are none. */
   readonly onlyCalled?: NamedPeople;
   /** The number of its audit entry, once it is stored. */
   readonly entry?: number;
@@ -187,13 +186,9 @@ export function ageAt({ waitsSince, followUp }: Timed, monotonic: number): numbe
   return Math.max(monotonic - waitsSince - paused, 0);
 }
 
-/** Returns the age (ms) since which it is in doubt which rule applies. Returns null if it is not. */
-export function ageAtDoubt(
-  approval: Timed & { readonly appliedRule: Pick<AppliedRule, "doubtSince"> },
-): number | null {
-  const { doubtSince } = approval.appliedRule;
-  return doubtSince === undefined ? null : ageAt(approval, doubtSince);
-}
+/** Returns the rule by which people are reminded and called now. */
+export const callingRule = ({ appliedRule }: { readonly appliedRule: AppliedRule }): CallingRule =>
+  appliedRule.inDoubt?.calledBy ?? appliedRule.rule;
 
 /** Returns when the request reaches this age (monotonic). Returns null if a pause with no known end comes first. */
 export function momentOfAge({ waitsSince, followUp }: Timed, ageMs: number): number | null {

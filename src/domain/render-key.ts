@@ -197,7 +197,7 @@ function refusedFileKey({ uploads }: Run, approval: Approval): string {
 function waitingRenderKey(approval: Approval): string {
   const { rule } = approval.appliedRule;
   const ends = rule.expiry === null ? "" : ` ends ${deadlineOf(approval)} ${outcomeAtDeadline(approval)}`;
-  const pauses = hasClock(rule) ? (approval.followUp?.pauses ?? []) : [];
+  const pauses = hasClock(approval) ? (approval.followUp?.pauses ?? []) : [];
   const { length: stages } = reachedStages(approval);
   const paused = pauses.map(
     ({ why, from, until }) => `${why} ${(until ?? from) - from}${until === null ? "+" : ""}`,

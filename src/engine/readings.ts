@@ -3,6 +3,7 @@
 import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
 import { isUndelivered } from "../domain/decision-delivery.ts";
+import { callingRule } from "../domain/follow-up.ts";
 import { timesReminded } from "../domain/follow-up-due.ts";
 import type { ApprovalId, RunKey } from "../domain/ids.ts";
 import { isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
@@ -127,7 +128,7 @@ function sinceOf({ at }: Decision, before: Tracked | null, clock: Clock): number
 const keyOf = ({ id }: Approval, { at, entry }: Decision): string => `${id} ${entry ?? at}`;
 
 function hasLastReminder(approval: Approval): boolean {
-  const { remind } = approval.appliedRule.rule.followUp;
+  const { remind } = callingRule(approval).followUp;
   return approval.followUp?.warned === true || (remind !== null && timesReminded(approval) >= remind.atMost);
 }
 

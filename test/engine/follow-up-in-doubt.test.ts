@@ -1,9 +1,10 @@
-// While Slack has not said in which groups the requester is, several rules apply together. That is no news: it calls and reminds no one at
-// once. What falls due meanwhile is done for all of these rules.
+// While Slack has not said in which groups the requester is, several rules apply together. That is no news: people are called by the last
+// rule that surely applied, or by all of these rules if none did yet.
 
 import { describe, expect, test } from "vitest";
 import { GroupId, type RunId, UserId } from "#src/domain/ids.ts";
 import { type FollowUpRule, NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { WEEKDAYS } from "#src/domain/policy/hours.ts";
 import type { When } from "#src/domain/policy/policy.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
@@ -121,30 +122,80 @@ describe("what falls due while Slack does not answer", () => {
   });
 
   test.each([
-    ["others", false],
-    ["team", true],
-  ])("from the beginning is done once, whichever rule applies in the end: %s", async (name, joined) => {
-    const followUp = { remind: remind(10, 1) };
-    const { bench, silent, joins } = await waiting({
-      team: followUp,
-      others: { ...followUp, escalate: [stage(15, ON_CALL)] },
-    });
-    if (joined) joins();
-    const answerAgain = silent();
+    ["others", false, [`stage 18 ${ON_CALL}`]],
+    ["team", true, []],
+  ])(
+    "from the beginning is done once; if %s applies in the end, the people whom it lets in are called again",
+    async (name, joined, again) => {
+      const followUp = { remind: remind(10, 1) };
+      const { bench, silent, joins } = await waiting({
+        team: followUp,
+        others: { ...followUp, escalate: [stage(15, ON_CALL)] },
+      });
+      if (joined) joins();
+      const answerAgain = silent();
+      const { id } = await bench.withCard();
+      await bench.clock.pass(17 * MIN);
+      const calls = ["waits 10", `stage 15 ${ON_CALL}`];
+      expect(await callsOf(bench, id)).toEqual(calls);
+      answerAgain();
+      await bench.clock.pass(30 * MIN);
+      expect(await ruleNow(bench, id)).toBe(name);
+      expect(await callsOf(bench, id)).toEqual([...calls, ...again]);
+    },
+  );
+
+  test("of a rule that may not apply calls no one until Slack answers that it does", async () => {
+    const { bench, silent, joins } = await waiting({ team: { escalate: [stage(20, LEADS)] }, others: {} });
     const { id } = await bench.withCard();
-    await bench.clock.pass(17 * MIN);
-    const calls = ["waits 10", `stage 15 ${ON_CALL}`];
-    expect(await callsOf(bench, id)).toEqual(calls);
+    await bench.clock.pass(12 * MIN);
+    const answerAgain = silent();
+    await bench.clock.pass(10 * MIN);
+    expect(await callsOf(bench, id)).toEqual([]);
+    joins();
     answerAgain();
-    await bench.clock.pass(30 * MIN);
-    expect(await ruleNow(bench, id)).toBe(name);
-    expect(await callsOf(bench, id)).toEqual(calls);
+    await bench.clock.pass(2 * MIN);
+    expect(await callsOf(bench, id)).toEqual([`stage 23 ${LEADS}`]);
   });
 
-  test("of a stage that was skipped at first calls the people of the rule that applies", async () => {
+  test("counts only for the rule under which it was sent", async () => {
     const { bench, silent, joins } = await waiting({
-      team: { escalate: [stage(10, LEADS), stage(20, ON_CALL)] },
-      others: {},
+      team: { remind: remind(10, 2) },
+      others: { remind: remind(10, 9) },
+    });
+    const { id } = await bench.withCard();
+    await bench.clock.pass(12 * MIN);
+    const answerAgain = silent();
+    await bench.clock.pass(20 * MIN);
+    joins();
+    answerAgain();
+    await bench.clock.pass(30 * MIN);
+    expect(await ruleNow(bench, id)).toBe("team");
+    expect(await callsOf(bench, id)).toEqual(["waits 10", "waits 20", "waits 30", "waits 33"]);
+  });
+
+  test("is sent even if it was due before and waited for the hours of its rule", async () => {
+    const others = { remind: remind(10, 1) };
+    const { bench, silent } = await waiting({ team: {}, others });
+    const { id } = await bench.withCard();
+    const opens = new Date(bench.clock.now() + 20 * MIN).toISOString().slice(11, 16);
+    const hours = { tz: "UTC", days: WEEKDAYS, from: opens, to: opens === "23:59" ? "24:00" : "23:59" };
+    bench.policy = {
+      ...bench.policy,
+      rules: bench.policy.rules.map((rule) => ({ ...rule, followUp: { ...rule.followUp, hours } })),
+    };
+    await bench.clock.pass(12 * MIN);
+    expect(await callsOf(bench, id)).toEqual([]);
+    silent();
+    await bench.clock.pass(12 * MIN);
+    expect(await callsOf(bench, id)).toEqual(["waits 20"]);
+  });
+
+  test("calls people whom the rule only called once more when another rule lets them in", async () => {
+    const onlyCalls = { afterMs: 20 * MIN, to: null, call: these([], [ON_CALL]) };
+    const { bench, silent, joins } = await waiting({
+      team: { escalate: [stage(20, ON_CALL)] },
+      others: { escalate: [onlyCalls] },
     });
     const { id } = await bench.withCard();
     await bench.clock.pass(12 * MIN);
@@ -154,7 +205,18 @@ describe("what falls due while Slack does not answer", () => {
     joins();
     answerAgain();
     await bench.clock.pass(2 * MIN);
-    expect(await callsOf(bench, id)).toEqual([`stage 20 ${ON_CALL}`, `stage 23 ${LEADS}`]);
+    expect(await callsOf(bench, id)).toEqual([`stage 20 ${ON_CALL}`, `stage 23 ${ON_CALL}`]);
+  });
+
+  test("calls people only once whom the rule that applies lets in", async () => {
+    const { bench, silent } = await waiting({ team: {}, others: { escalate: [stage(20, ON_CALL)] } });
+    const { id } = await bench.withCard();
+    await bench.clock.pass(12 * MIN);
+    const answerAgain = silent();
+    await bench.clock.pass(10 * MIN);
+    answerAgain();
+    await bench.clock.pass(10 * MIN);
+    expect(await callsOf(bench, id)).toEqual([`stage 20 ${ON_CALL}`]);
   });
 });
 

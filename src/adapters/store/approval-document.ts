@@ -21,6 +21,7 @@ import {
   type CardFields,
   BUILT_IN_APPLIED_RULE,
   BUILT_IN_RULE,
+  type CallingRule,
   type KeptRule,
   type RuleRef,
 } from "../../domain/policy/policy.ts";
@@ -191,6 +192,8 @@ const keptRule = record<KeptRule>({
   followUp: orElse(followUpRule, BUILT_IN_RULE.followUp),
 });
 
+const callingRule = record<CallingRule>({ name: text, followUp: followUpRule });
+
 const cardFields = record<CardFields>({ risk: list(text), where: list(text), lead: list(text) });
 
 const precedent = { times: number, more: flag, entry: number, by: user, at: number };
@@ -240,7 +243,7 @@ export const approval = record<Approval>({
       rule: keptRule,
       card: optional(cardFields),
       until: optional(number),
-      doubtSince: optional(number),
+      inDoubt: optional(record<NonNullable<AppliedRule["inDoubt"]>>({ calledBy: orNull(callingRule) })),
     }),
     BUILT_IN_APPLIED_RULE,
   ),

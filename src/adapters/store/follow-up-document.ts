@@ -78,7 +78,7 @@ const question = record<Question>({
 
 export const followUp = record<FollowUp>({
   reminders: optional(
-    list(record<NonNullable<FollowUp["reminders"]>[number]>({ rule: orNull(text), upToMs: number })),
+    list(record<NonNullable<FollowUp["reminders"]>[number]>({ rule: text, upToMs: number })),
   ),
   warned: optional(yes),
   stages: optional(

@@ -172,6 +172,9 @@ export function keptRule(rule: Rule): KeptRule {
   return kept;
 }
 
+/** The rule by which people are reminded and called. */
+export type CallingRule = Pick<Rule, "name" | "followUp">;
+
 /** The rule that applies to an approval, and the version of its policy. */
 export type AppliedRule = {
   readonly version: string | null;
@@ -180,8 +183,11 @@ export type AppliedRule = {
   readonly card?: CardFields;
   /** When hours of the policy begin or end, so that another rule may apply (monotonic). Absent if never. */
   readonly until?: number;
-  /** Since when Slack has not said which of several rules applies, so that all of them hold (monotonic). Absent if the rule is known. */
-  readonly doubtSince?: number;
+  /** Slack has not said which of several rules applies, so all of them hold. Absent if the rule is known. */
+  readonly inDoubt?: {
+    /** The last rule that surely applied. Until the rule is known, people are called by this one. Null if none did. */
+    readonly calledBy: CallingRule | null;
+  };
 };
 
 const ALWAYS: When = { channels: null, requesters: null, action: null, input: null, fields: {} };
@@ -218,11 +224,13 @@ export const BUILT_IN: Policy = {
   lookBack: DEFAULT_LOOK_BACK,
 };
 
-/** The rule of an approval to which no policy has been applied yet. */
 export const BUILT_IN_APPLIED_RULE: AppliedRule = {
   version: BUILT_IN.version,
   rule: keptRule(BUILT_IN_RULE),
 };
+
+/** The rule of an approval to which no policy has been applied yet. */
+export const NOT_YET_APPLIED: AppliedRule = { ...BUILT_IN_APPLIED_RULE, inDoubt: { calledBy: null } };
 
 /** Returns the built-in policy with cards that mention these people and groups. */
 export function builtInFor(mention: Rule["mention"]): Policy {

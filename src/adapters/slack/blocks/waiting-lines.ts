@@ -85,9 +85,9 @@ const CAUSES: { readonly [why in Exclude<Pause["why"], "question">]: { is: strin
 };
 
 /** One line for each cause. A pause for a question is shown with the question instead. */
-function pauseLines({ followUp, appliedRule }: Approval): readonly RichTextSection[] {
-  const pauses = followUp?.pauses ?? [];
-  if (pauses.length === 0 || !hasClock(appliedRule.rule)) return [];
+function pauseLines(approval: Approval): readonly RichTextSection[] {
+  const pauses = approval.followUp?.pauses ?? [];
+  if (pauses.length === 0 || !hasClock(approval)) return [];
   return (["service", "slack", "stopped"] as const).flatMap((why) => {
     const sameCause = pauses.filter((pause) => pause.why === why);
     if (sameCause.length === 0) return [];
