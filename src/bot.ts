@@ -54,7 +54,8 @@ import {
 } from "./usecases/audit-commands.ts";
 import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
 import { type ClaimRequest, createClaimRequest } from "./usecases/claim-request.ts";
-import { type CloseDispute, createCloseDispute, createDispute, type Dispute } from "./usecases/dispute.ts";
+import { type CloseDispute, createCloseDispute } from "./usecases/close-dispute.ts";
+import { createDispute, type Dispute } from "./usecases/dispute-decision.ts";
 import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
 import { createFreeze, createStopRun, type StopRun, type UseFreeze } from "./usecases/stop-and-freeze.ts";
 import { createQueries, createReportWeek, type Queries, type ReportWeek } from "./usecases/queries.ts";

@@ -1,6 +1,6 @@
 // Two subcommands of `/agent audit`. An auditor gets the evidence of one run. An audit entry says so before the evidence is sent, so none
 // leaves without an entry. If Slack does not confirm the file, a refusal follows. An admin acknowledges findings of tampering. The third
-// subcommand, which closes a dispute, is in dispute.ts.
+// subcommand is in close-dispute.ts.
 
 import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/entry.ts";
 import { AROUND_A_RUN, momentWords, type Names, peopleIn, runStory } from "../audit/narrative.ts";

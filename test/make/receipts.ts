@@ -1,22 +1,25 @@
 // A decision by the approver, and the notifications that result from it.
 
+import type { Verdict } from "#src/domain/approval.ts";
 import type { UserId } from "#src/domain/ids.ts";
+import type { Click } from "#src/usecases/open-form.ts";
 import { type Bench, failure } from "./bot.ts";
 import { APPROVER, TEAM } from "./run.ts";
 
 export const BY = { team: TEAM, user: APPROVER };
 
-export async function decided(
-  bench: Bench,
-  verdict: "approve" | "deny" = "approve",
-  user: UserId = APPROVER,
-) {
+export async function decided(bench: Bench, verdict: Verdict = "approve", user: UserId = APPROVER) {
   const card = await bench.withCard();
-  const opened = await bench.flow.openForm.open({ ...card.click, user }, verdict);
-  if (!opened.ok) throw new Error(opened.error.refusal.type);
-  const done = await bench.flow.submitDecision({ team: TEAM, user }, opened.value.ticket.nonce, "go");
-  if (!done.ok) throw new Error(done.error.refusal.type);
+  await decide(bench, { ...card.click, user }, verdict);
   return card;
+}
+
+export async function decide({ flow }: Bench, click: Click, verdict: Verdict): Promise<void> {
+  const { user } = click;
+  const opened = await flow.openForm.open(click, verdict);
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  const done = await flow.submitDecision({ team: TEAM, user }, opened.value.ticket.nonce, "go");
+  if (!done.ok) throw new Error(done.error.refusal.type);
 }
 
 export const sent = ({ notificationSender }: Bench, kind: string) =>

@@ -12,7 +12,7 @@ import {
   type Reach,
   SEVERAL_RECEIPTS,
 } from "../../ports/notification.ts";
-import type { Disputed } from "../../usecases/dispute.ts";
+import type { Disputed } from "../../usecases/dispute-decision.ts";
 import { postedChannel } from "./answers.ts";
 import { type Deployment, named } from "./blocks/deployment.ts";
 import { notificationMessage } from "./blocks/notification-message.ts";

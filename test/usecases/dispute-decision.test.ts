@@ -1,12 +1,9 @@
-// The effects of "This was not me": marks on the card, the alarm, the receipt, and how an admin closes the dispute.
+// The effects of "This was not me": marks on the card, the alarm, and the receipt.
 
 import { describe, expect, test } from "vitest";
-import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { notificationMessage } from "#src/adapters/slack/blocks/notification-message.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { auditEntry } from "#src/audit/entry.ts";
-import type { Verdict } from "#src/domain/approval.ts";
-import type { RunId } from "#src/domain/ids.ts";
 import { UserId } from "#src/domain/ids.ts";
 import { BUILT_IN, type Policy } from "#src/domain/policy/policy.ts";
 import { renderKey } from "#src/domain/render-key.ts";
@@ -15,58 +12,17 @@ import type { Reach } from "#src/ports/notification.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";
 import { ADMIN, AUDIT_CHANNEL, type Bench, createBench, failure } from "../make/bot.ts";
+import { cardOf, disputed, withReceipt } from "../make/dispute.ts";
 import { aPolicy } from "../make/policy.ts";
-import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
+import { BY, decide, disputes, sent } from "../make/receipts.ts";
+import { APPROVER } from "../make/run.ts";
 
 const SECOND = UserId("U0SECOND");
-const BY = { team: TEAM, user: APPROVER };
-const ADMIN_HERE = { team: TEAM, user: ADMIN, channel: CHANNEL };
-
-async function decide(bench: Bench, click: Click, by: UserId, verdict: Verdict): Promise<void> {
-  const opened = await bench.flow.openForm.open({ ...click, user: by }, verdict);
-  if (!opened.ok) throw new Error(opened.error.refusal.type);
-  const done = await bench.flow.submitDecision({ team: TEAM, user: by }, opened.value.ticket.nonce, "go");
-  if (!done.ok) throw new Error(done.error.refusal.type);
-}
-
-async function receiptOf(bench: Bench) {
-  const card = await bench.withCard();
-  await decide(bench, card.click, APPROVER, "approve");
-  await bench.clock.pass(2_000);
-  const receipt = bench.notificationSender.posted.find(({ notification }) => notification.kind === "receipt");
-  if (receipt === undefined) throw new Error("no receipt");
-  return { ...card, receipt: receipt.notification, facts: receipt.facts };
-}
-
-const alarmsOf = ({ notificationSender }: Bench) =>
-  notificationSender.posted.filter(({ notification }) => notification.kind === "dispute");
-
-async function cardOf(bench: Bench, id: RunId) {
-  const run = await bench.run(id);
-  const [approval] = run.approvals;
-  if (approval === undefined) throw new Error("no approval");
-  return {
-    run,
-    approval,
-    shown: printedMessage(approvalCard(run, approval)).replaceAll("**", ""),
-    key: renderKey(run, cardSlot(approval.id)),
-  };
-}
-
-async function disputed(bench: Bench) {
-  const made = await receiptOf(bench);
-  const answer = await bench.flow.dispute(BY, made.receipt.id);
-  await bench.clock.pass(3_000);
-  return { ...made, answer };
-}
-
-const entriesOf = (bench: Bench, what: "disputed" | "dispute-closed") =>
-  bench.store.auditAfter(0, [what], 100);
 
 describe("a disputed decision", () => {
   test("is marked on its card and on the opening, once, and both are redrawn", async () => {
     const bench = await createBench();
-    const { id, receipt } = await receiptOf(bench);
+    const { id, receipt } = await withReceipt(bench);
     const [card, opening] = [(await cardOf(bench, id)).key, renderKey(await bench.run(id), OPENING)];
     const drawn: string[] = [];
     bench.chat.update = (_run, slot) => {
@@ -77,7 +33,7 @@ describe("a disputed decision", () => {
     await bench.flow.dispute(BY, receipt.id);
     await bench.clock.pass(3_000);
     const { run, approval, shown, key } = await cardOf(bench, id);
-    const [entry] = await entriesOf(bench, "disputed");
+    const [entry] = await disputes(bench);
     expect(approval.disputes).toMatchObject([{ entry: entry?.seq, by: APPROVER }]);
     expect(shown).toContain(`⚠️ Disputed by @${APPROVER}`);
     expect(printedMessage(messageIn(run, OPENING))).toContain("disputed");
@@ -88,7 +44,7 @@ describe("a disputed decision", () => {
 
   test("is marked after a restart if the process died with the report", async () => {
     const bench = await createBench();
-    const { id, receipt } = await receiptOf(bench);
+    const { id, receipt } = await withReceipt(bench);
     await bench.flow.dispute(BY, receipt.id);
     await bench.restart();
     await bench.clock.pass(20_000);
@@ -100,7 +56,7 @@ describe("a disputed decision", () => {
 
   test("is marked on the card of a run that is over", async () => {
     const bench = await createBench();
-    const { id, receipt } = await receiptOf(bench);
+    const { id, receipt } = await withReceipt(bench);
     bench.agents.statuses.set(id, "succeeded");
     await bench.clock.pass(60 * 60_000);
     await bench.flow.dispute(BY, receipt.id);
@@ -110,7 +66,7 @@ describe("a disputed decision", () => {
 
   test("leaves no entry other than its own", async () => {
     const bench = await createBench();
-    const { receipt } = await receiptOf(bench);
+    const { receipt } = await withReceipt(bench);
     const before = (await bench.store.auditHead())?.seq ?? 0;
     await bench.flow.dispute(BY, receipt.id);
     await bench.clock.pass(5_000);
@@ -119,21 +75,21 @@ describe("a disputed decision", () => {
 
   test("keeps no notification waiting if its run is gone", async () => {
     const bench = await createBench();
-    const { id, receipt } = await receiptOf(bench);
+    const { id, receipt } = await withReceipt(bench);
     bench.agents.statuses.set(id, "succeeded");
     await bench.clock.pass(60_000);
     await bench.store.forget(Number.MAX_SAFE_INTEGER);
     await bench.flow.dispute(BY, receipt.id);
     await bench.clock.pass(5_000);
-    expect(alarmsOf(bench)).toHaveLength(2);
+    expect(sent(bench, "dispute")).toHaveLength(2);
   });
 });
 
 describe("the receipt", () => {
   test("asks for confirmation before it raises an alarm", async () => {
     const bench = await createBench();
-    const { receipt, facts } = await receiptOf(bench);
-    const drawn = JSON.stringify(notificationMessage(receipt, facts).blocks);
+    const { receipt } = await withReceipt(bench);
+    const drawn = JSON.stringify(notificationMessage(receipt, receipt.facts).blocks);
     for (const words of ["Raise an alarm?", "Yes, it was not me", "Cancel"]) expect(drawn).toContain(words);
   });
 
@@ -141,7 +97,7 @@ describe("the receipt", () => {
     const bench = await createBench();
     const { answer, receipt } = await disputed(bench);
     const again = await bench.flow.dispute(BY, receipt.id);
-    const [entry] = await entriesOf(bench, "disputed");
+    const [entry] = await disputes(bench);
     for (const each of [answer, again]) {
       if (!each.ok) throw new Error(each.error);
       const { reportedAt, facts } = each.value;
@@ -157,11 +113,11 @@ describe("the receipt", () => {
 describe("the receipt, if the store fails after the report", () => {
   test("is not drawn, because what it says is not known", async () => {
     const bench = await createBench();
-    const { receipt } = await receiptOf(bench);
+    const { receipt } = await withReceipt(bench);
     bench.store.auditText = () => Promise.reject(failure("store_down"));
     const answer = await bench.flow.dispute(BY, receipt.id);
     expect(answer).toMatchObject({ ok: true, value: { again: false, facts: null } });
-    expect(await entriesOf(bench, "disputed")).toHaveLength(1);
+    expect(await disputes(bench)).toHaveLength(1);
   });
 });
 
@@ -171,14 +127,12 @@ describe("the alarm", () => {
     const { id } = await disputed(bench);
     const { run, approval } = await cardOf(bench, id);
     const post = run.posts[cardSlot(approval.id)];
-    const alarms = alarmsOf(bench);
-    expect(alarms.map(({ notification }) => notification.to).toSorted()).toEqual(
-      [ADMIN, AUDIT_CHANNEL].toSorted(),
-    );
-    for (const { notification, facts } of alarms) {
-      expect(facts.card).toBe(post?.type === "up" ? post.ts : "none");
+    const alarms = sent(bench, "dispute");
+    expect(alarms.map(({ to }) => to).toSorted()).toEqual([ADMIN, AUDIT_CHANNEL].toSorted());
+    for (const alarm of alarms) {
+      expect(alarm.facts.card).toBe(post?.type === "up" ? post.ts : "none");
       const link = "https://example.slack.com/archives/C0OPS/p1";
-      const shown = printedMessage(notificationMessage(notification, facts, { link }));
+      const shown = printedMessage(notificationMessage(alarm, alarm.facts, { link }));
       const [, ...lines] = shown.split("\n").filter((each) => each !== "");
       expect(lines.length).toBeLessThanOrEqual(6);
       for (const words of [
@@ -202,7 +156,12 @@ describe("the answer and the alarm say of the decision", () => {
     ["that is on hold", HELD, "not-yet", async () => undefined],
     ["that waits for another one", aPolicy({ needs: 2 }), "not-yet", async () => undefined],
     ["that was held, then sent", HELD, "maybe", (bench) => bench.clock.pass(70_000)],
-    ["that someone denied first", HELD, "never", (bench, click) => decide(bench, click, SECOND, "deny")],
+    [
+      "that someone denied first",
+      HELD,
+      "never",
+      (bench, click) => decide(bench, { ...click, user: SECOND }, "deny"),
+    ],
     ["that was undone", HELD, "never", (bench, click) => bench.flow.undoDecision.onCard(click)],
     [
       "that was held before the database was restored",
@@ -214,75 +173,20 @@ describe("the answer and the alarm say of the decision", () => {
   ])("%s", async ([, policy, reach, happens]) => {
     const bench = await createBench();
     bench.policy = policy;
-    const { receipt, click } = await receiptOf(bench);
+    const { receipt, click } = await withReceipt(bench);
     await happens(bench, click);
     expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ ok: true, value: { reach } });
     await bench.clock.pass(3_000);
-    const alarms = alarmsOf(bench).map(({ facts }) => facts.reach);
+    const alarms = sent(bench, "dispute").map(({ facts }) => facts.reach);
     expect(alarms).toEqual([reach, reach]);
   });
 
   test("that two approved and that was sent: each of them may have left", async () => {
     const bench = await createBench();
     bench.policy = aPolicy({ needs: 2 });
-    const { receipt, click } = await receiptOf(bench);
-    await decide(bench, click, SECOND, "approve");
+    const { receipt, click } = await withReceipt(bench);
+    await decide(bench, { ...click, user: SECOND }, "approve");
     await bench.clock.pass(3_000);
     expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ value: { reach: "maybe" } });
-  });
-});
-
-describe("an admin", () => {
-  test("closes a dispute in their own words, which the card shows, once", async () => {
-    const bench = await createBench();
-    const { id } = await disputed(bench);
-    const key = (await cardOf(bench, id)).key;
-    expect(await bench.flow.closeDispute(ADMIN_HERE, id, " A mis-tap, Ben confirmed it. ")).toEqual({
-      ok: true,
-      value: 1,
-    });
-    await bench.clock.pass(3_000);
-    const [entry, ...more] = await entriesOf(bench, "dispute-closed");
-    const [dispute] = await entriesOf(bench, "disputed");
-    expect(more).toEqual([]);
-    expect(entry?.entry).toMatchObject({
-      by: { team: TEAM, user: ADMIN },
-      runId: id,
-      refers: dispute?.seq,
-      reason: "A mis-tap, Ben confirmed it.",
-    });
-    const { shown, run, key: after } = await cardOf(bench, id);
-    expect(shown).toContain(`Dispute closed by @${ADMIN}: A mis-tap, Ben confirmed it.`);
-    expect(shown).not.toContain("⚠️");
-    expect(after).not.toBe(key);
-    expect(printedMessage(messageIn(run, OPENING))).not.toContain("disputed");
-    expect(await bench.flow.closeDispute(ADMIN_HERE, id, "once more")).toMatchObject({
-      error: { type: "nothing-disputed" },
-    });
-    expect(await entriesOf(bench, "dispute-closed")).toHaveLength(1);
-  });
-
-  test("must say what they found", async () => {
-    const bench = await createBench();
-    const { id } = await disputed(bench);
-    expect(await bench.flow.closeDispute(ADMIN_HERE, id, " \n")).toMatchObject({
-      error: { type: "close-why" },
-    });
-    expect(await entriesOf(bench, "dispute-closed")).toEqual([]);
-  });
-
-  test.for([
-    ["the person who reported it", { ...BY, channel: CHANNEL }],
-    ["someone else", { ...ADMIN_HERE, user: UserId("U0SECOND") }],
-    ["an admin's id in another workspace", { ...ADMIN_HERE, team: "T0OTHER" as typeof TEAM }],
-  ] as const)("is required: %s is refused, and the attempt is recorded", async ([, by]) => {
-    const bench = await createBench();
-    const { id } = await disputed(bench);
-    expect(await bench.flow.closeDispute(by, id, "all well")).toMatchObject({
-      error: { type: "not-admin", asked: "close" },
-    });
-    const [last] = (await bench.store.auditAfter(0, ["refused"], 100)).slice(-1);
-    expect(last?.entry).toMatchObject({ step: "close", refusal: "not-admin" });
-    expect((await cardOf(bench, id)).shown).toContain("⚠️ Disputed by");
   });
 });

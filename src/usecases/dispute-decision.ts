@@ -1,10 +1,9 @@
 // "This was not me": a new audit entry marks the entry of the decision as disputed, and the admins are notified. The decision stays: it may
 // have reached the service already, and only people can undo what followed.
 
-import { aboutSameRun, auditEntry, isUndo, type KeptEntry, knowsRun } from "../audit/entry.ts";
+import { aboutSameRun, auditEntry, isUndo, type KeptEntry } from "../audit/entry.ts";
 import type { AuditPlace } from "../domain/audit/hash-chain.ts";
-import type { CommandRefusal } from "../domain/command-refusal.ts";
-import type { Nonce, RunId, PersonId } from "../domain/ids.ts";
+import type { Nonce, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Integrity } from "../engine/integrity.ts";
 import { BEGINNING } from "../domain/audit/verify-chain.ts";
@@ -13,14 +12,12 @@ import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
 import { reachOf } from "../notifications/reach.ts";
 import type { Counters } from "../ports.ts";
 import {
-  type AuditReaders,
   isReceipt,
   type Notification,
   type NotificationFacts,
   type Reach,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
-import { type Asker, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 import { createNoteRefusal } from "./refusals.ts";
 
 export type Disputed = {
@@ -207,54 +204,4 @@ async function firstReports(
     if (isTheirs && refers !== undefined && !reports.has(refers)) reports.set(refers, at);
   }
   return reports;
-}
-
-// An admin closes the disputes of a run, and says what they found. This changes no decision. The card follows from the entry.
-
-/** Resolves to the number of disputes that were closed. Only `ADMINS` may do this. */
-export type CloseDispute = (by: Asker, id: RunId, words: string) => Promise<Result<number, CommandRefusal>>;
-
-type Deps = UseCaseDeps & { readonly audit: AuditReaders };
-
-export function createCloseDispute(deps: Deps): CloseDispute {
-  return async (by, id, words) =>
-    noteIfRefused(deps, by, await close(deps, by, id, words.trim()), { step: "close", runId: id });
-}
-
-/** Two admins who close at the same moment leave one entry each. Both entries are true, and the card shows the first. */
-async function close(
-  deps: Deps,
-  by: Asker,
-  id: RunId,
-  words: string,
-): Promise<Result<number, CommandRefusal>> {
-  const refusal = await refusalToUse(deps, by);
-  if (refusal !== null) return err(refusal);
-  const { team, user } = by;
-  if (!isAdmin(deps.audit, by)) return err({ type: "not-admin", asked: "close" });
-  const entries = await deps.store.auditOfRun(id);
-  if (!knowsRun(entries)) return err({ type: "unknown-run", in: "audit" });
-  const open = openOnes(entries);
-  if (open.length === 0) return err({ type: "nothing-disputed" });
-  if (words === "") return err({ type: "close-why" });
-  const facts = {
-    at: deps.context().now,
-    what: "dispute-closed",
-    outcome: "closed",
-    by: { team, user },
-  } as const;
-  const closed = open.map(({ seq, entry }) => {
-    const { approval, verdict, digest, policy } = entry;
-    const about = { ...aboutSameRun(entry), approval, verdict, digest, policy, refers: seq };
-    return auditEntry(null, { ...facts, ...about, reason: words });
-  });
-  await deps.store.audit(closed);
-  return ok(open.length);
-}
-
-function openOnes(entries: readonly KeptEntry[]): readonly KeptEntry[] {
-  const closed = new Set(
-    entries.flatMap(({ entry }) => (entry.what === "dispute-closed" ? [entry.refers] : [])),
-  );
-  return entries.filter(({ seq, entry }) => entry.what === "disputed" && !closed.has(seq));
 }
