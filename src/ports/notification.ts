@@ -52,7 +52,12 @@ export type NotificationStore = {
    * for the same person.
    */
   dispute(id: Nonce, entry: AuditEntry): Promise<"disputed" | "known">;
+  /** Resolves to the time (ms) of the first proven entry that says so. Null if there is none. Finds it by an index. */
+  disputedAt(report: Report): Promise<number | null>;
 };
+
+/** Who disputes which decision. `refers`: the entry of the decision. */
+export type Report = Pick<AuditEntry, "run" | "approval" | "refers" | "by">;
 
 export const isReceipt = ({ kind }: Pick<Notification, "kind">): boolean =>
   kind === "receipt" || kind === "receipt-at-once";

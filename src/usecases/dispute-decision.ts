@@ -7,7 +7,7 @@ import type { Nonce, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Integrity } from "../engine/integrity.ts";
 import { BEGINNING } from "../domain/audit/verify-chain.ts";
-import { type ProvenReads, readAfter } from "../engine/proven-entries.ts";
+import { readAfter } from "../engine/proven-entries.ts";
 import { factsOf, type NotificationDeps } from "../notifications/from-audit.ts";
 import { reachOf } from "../notifications/reach.ts";
 import type { Counters } from "../ports.ts";
@@ -16,6 +16,7 @@ import {
   type Notification,
   type NotificationFacts,
   type Reach,
+  type Report,
   SEVERAL_RECEIPTS,
 } from "../ports/notification.ts";
 import { createNoteRefusal } from "./refusals.ts";
@@ -84,7 +85,7 @@ export function createDispute(deps: DisputeDeps): Dispute {
     const marked = await store.dispute(receipt.id, auditEntry(null, { ...facts, ...about }));
     log.error({ ...by, run, runId, entry: decided.seq }, "a person disputes a decision in their name");
     const again = marked === "known";
-    const redrawn = await receiptOf(deps, receipt, decided, again ? null : facts.at);
+    const redrawn = await receiptOf(deps, by, found.value, again ? null : facts.at);
     const notified = { admins: audit.admins.length, channel: audit.channel !== null };
     return ok({ again, notified, entry: decided, ...redrawn });
   };
@@ -147,19 +148,19 @@ async function isArchived(store: DisputeDeps["store"], seq: number): Promise<boo
 /** Never rejects, because the dispute is already written. `at` is null if the decision was disputed before. */
 async function receiptOf(
   deps: NotificationDeps,
-  receipt: Notification,
-  entry: KeptEntry,
+  by: PersonId,
+  { receipt, decided }: OwnDecision,
   at: number | null,
 ): Promise<Pick<Disputed, "reportedAt" | "receipt" | "facts" | "reach" | "together">> {
   const { store, log } = deps;
   try {
     const facts = await factsOf(deps, receipt);
-    const reportedAt = at ?? (await firstReports(store, receipt.to)).get(entry.seq) ?? null;
-    const reach = await reachOf(store, entry);
-    return { reportedAt, receipt, facts, reach, together: await sharedWith(deps, receipt) };
+    const reportedAt = at ?? (await store.disputedAt(reportOf(by, decided)));
+    const reach = await reachOf(store, decided);
+    return { reportedAt, receipt, facts, reach, together: await sharedWith(deps, by, receipt) };
   } catch (error) {
     log.warn(
-      { entry: entry.seq, error },
+      { entry: decided.seq, error },
       "a disputed receipt keeps its button; pressing it again reports nothing new",
     );
     return { reportedAt: at, receipt, facts: null, reach: "maybe", together: [] };
@@ -170,7 +171,11 @@ async function receiptOf(
  * Resolves to no receipts if one of them cannot be drawn, or if two rows name one decision, because the button of each must stay: rows are
  * not sealed.
  */
-async function sharedWith(deps: NotificationDeps, pressed: Notification): Promise<readonly SharedReceipt[]> {
+async function sharedWith(
+  deps: NotificationDeps,
+  by: PersonId,
+  pressed: Notification,
+): Promise<readonly SharedReceipt[]> {
   const { store } = deps;
   const { post, to } = pressed;
   if (post.type !== "up" || post.shows !== SEVERAL_RECEIPTS) return [];
@@ -179,29 +184,14 @@ async function sharedWith(deps: NotificationDeps, pressed: Notification): Promis
     .map((each) => (each.id === pressed.id ? pressed : each))
     .toSorted((a, b) => a.entry - b.entry);
   if (new Set(receipts.map(({ entry }) => entry)).size < receipts.length) return [];
-  const reports = receipts.length === 0 ? new Map<number, number>() : await firstReports(store, to);
   const drawn: SharedReceipt[] = [];
   for (const receipt of receipts) {
     const facts = await factsOf(deps, receipt);
     if (facts === null) return [];
-    const reportedAt = reports.get(receipt.entry);
-    drawn.push(reportedAt === undefined ? { receipt, facts } : { receipt, facts, reportedAt });
+    const reportedAt = await store.disputedAt(reportOf(by, facts.entry));
+    drawn.push(reportedAt === null ? { receipt, facts } : { receipt, facts, reportedAt });
   }
   return drawn;
 }
 
-/** Resolves to the time of the first dispute of each decision by this person, by the decision's entry. Only proven ones count. */
-async function firstReports(
-  store: ProvenReads,
-  user: Notification["to"],
-): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await readAfter(store, BEGINNING, ["disputed"]);
-  const reports = new Map<number, number>();
-  for (const row of rows) {
-    if (row.type !== "proven") continue;
-    const { what, by, at, refers } = row.kept.entry;
-    const isTheirs = what === "disputed" && by?.user === user;
-    if (isTheirs && refers !== undefined && !reports.has(refers)) reports.set(refers, at);
-  }
-  return reports;
-}
+const reportOf = (by: PersonId, { seq, entry }: KeptEntry): Report => ({ ...entry, refers: seq, by });

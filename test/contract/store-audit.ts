@@ -297,12 +297,34 @@ export function auditContract(name: string, makeStore: MakeStore): void {
     test("a dispute by another person does not stand for one of this person", async () => {
       const notification = aReceipt();
       await bench.store.addNotifications([notification]);
-      await bench.store.audit([anAuditEntry(aRun(), { what: "decided" })]);
-      const entry = anAuditEntry(aRun(), { what: "disputed", refers: notification.entry });
+      const about = { approval: "apr_1" as ApprovalId };
+      await bench.store.audit([anAuditEntry(aRun(), { what: "decided", ...about })]);
+      const entry = anAuditEntry(aRun(), { what: "disputed", refers: notification.entry, ...about });
       const others = { ...entry, by: { team: aRun().team, user: UserId("U0OTHER") } };
       expect(await bench.store.dispute(notification.id, others)).toBe("disputed");
       expect(await bench.store.dispute(notification.id, entry)).toBe("disputed");
       expect(await bench.store.dispute(notification.id, entry)).toBe("known");
+    });
+
+    test("the first dispute of a decision by a person is found, among disputes of other decisions and people", async () => {
+      const run = aRun();
+      const [approval, other] = ["apr_1", "apr_2"] as readonly string[] as readonly [ApprovalId, ApprovalId];
+      const report = anAuditEntry(run, { what: "disputed", approval, refers: 2 });
+      const someone = { team: run.team, user: UserId("U0OTHER") };
+      await bench.store.audit([
+        ...[1, 2, 3].map(() => anAuditEntry(run, { what: "decided", approval })),
+        { ...report, at: 4_000, refers: 1 },
+        { ...report, at: 5_000, approval: other },
+        { ...report, at: 6_000, run: aRun().key },
+        { ...report, at: 7_000, by: someone },
+        { ...report, at: 8_000, what: "dispute-closed" },
+        { ...report, at: 9_000 },
+        { ...report, at: 10_000 },
+      ]);
+      expect(await bench.store.disputedAt(report)).toBe(9_000);
+      expect(await bench.store.disputedAt({ ...report, by: someone })).toBe(7_000);
+      expect(await bench.store.disputedAt({ ...report, refers: 1 })).toBe(4_000);
+      expect(await bench.store.disputedAt({ ...report, refers: 3 })).toBeNull();
     });
   });
 }

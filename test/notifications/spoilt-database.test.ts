@@ -158,6 +158,18 @@ test("an entry of another kind whose row calls itself a dispute silences no disp
   expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ value: { again: true, reportedAt } });
 });
 
+test("rows about other decisions that call themselves disputes hide no report", async () => {
+  const { bench, spoil } = await withFile();
+  await decided(bench);
+  const receipt = await receiptOf(bench);
+  const reportedAt = bench.clock.now();
+  const facts = { at: reportedAt, what: "opened", outcome: "x" } as const;
+  await bench.store.audit(Array.from({ length: 100 }, () => auditEntry(null, facts)));
+  spoil("update audit set what = 'disputed' where what = 'opened'");
+  await bench.flow.dispute(BY, receipt.id);
+  expect(await bench.flow.dispute(BY, receipt.id)).toMatchObject({ value: { again: true, reportedAt } });
+});
+
 describe("a stored receipt", () => {
   const SECOND = UserId("U0SECOND");
   const disputers = async ({ store }: Bench) =>

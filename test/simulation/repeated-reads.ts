@@ -19,6 +19,7 @@ const READS: { readonly [method: string]: readonly Area[] } = {
   byRunId: ["runs"],
   channelsInUse: ["channels"],
   decidedBefore: ["audit"],
+  disputedAt: ["audit"],
   document: ["documents"],
   form: ["forms"],
   list: ["runs"],

@@ -1,12 +1,13 @@
 // Reads and stores the notifications that follow from the audit.
 
 import { setImmediate } from "node:timers/promises";
-import type { AuditEntry } from "../../audit/entry.ts";
-import { parsedEntry } from "../../domain/audit/verify-chain.ts";
+import { sql } from "kysely";
+import type { AuditEntry, KeptEntry } from "../../audit/entry.ts";
 import { ChannelId, Nonce, UserId } from "../../domain/ids.ts";
 import { isSameJson } from "../../domain/json.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
-import { ALARMS, type Notification, type NotificationStore } from "../../ports/notification.ts";
+import type { Finding } from "../../ports/audit-store.ts";
+import { ALARMS, type Notification, type NotificationStore, type Report } from "../../ports/notification.ts";
 import { appendAudit, LAST_SEQ, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { createReadableProof } from "./check-audit.ts";
@@ -48,6 +49,7 @@ export function createNotifications(
       return row === undefined ? null : fromNotificationRow(row, findings);
     },
     notificationsIn: (to, ts) => notificationsIn(db, findings, to, ts),
+    disputedAt: async (report) => (await firstDispute(db, key, report))?.at ?? null,
     dispute: (id, entry) => write(db, (trx) => dispute(trx, { key, findings }, id, entry)),
   };
 }
@@ -117,43 +119,57 @@ type Evidence = { readonly key: AuditKey; readonly findings: Pick<Findings, "rep
 
 async function dispute(
   trx: Trx,
-  evidence: Evidence,
+  { key, findings }: Evidence,
   id: Notification["id"],
   entry: AuditEntry,
 ): Promise<"disputed" | Undo<"known">> {
   const marks = trx.updateTable("notifications").set({ disputed: 1 }).where("id", "=", id);
   const marked = await marks.executeTakeFirst();
-  if (marked.numUpdatedRows === 0n || (await isRecorded(trx, evidence, entry))) return new Undo("known");
-  await appendAudit(trx, [entry], evidence.key);
+  if (marked.numUpdatedRows === 0n) return new Undo("known");
+  await takeAuditLock(trx);
+  const known = await firstDispute(trx, key, entry, (finding) => findings.report(finding));
+  if (known !== null) return new Undo("known");
+  await appendAudit(trx, [entry], key);
   return "disputed";
 }
 
-/** The maximum number of rows that are tried. An honest audit has one for each decision. */
+/** The maximum number of rows that are tried. An honest audit has one for each decision on the approval. */
 const MAX_TRIED = 100;
 
 /**
  * Asks the audit, because anyone with the database can set the mark of a notification. Only a proven entry of the same person counts, because
- * a second alarm is better than none.
+ * a second alarm is better than none. `onForged` is for a caller that holds the audit's lock: to others, an entry that is just being archived
+ * looks forged.
  */
-async function isRecorded(trx: Trx, { key, findings }: Evidence, entry: AuditEntry): Promise<boolean> {
-  const { what, refers, by } = entry;
-  await takeAuditLock(trx);
-  const prove = createReadableProof(trx, key);
-  const same = trx.selectFrom("audit").select(["seq", "entry"]).where("what", "=", what);
-  const rows = await same
-    .where("seq", ">", refers ?? 0)
-    .where("seq", "<=", LAST_SEQ)
-    .execute();
-  const candidates = rows.filter((row) => parsedEntry(row.entry)?.["refers"] === refers);
-  for (const { seq } of candidates.slice(0, MAX_TRIED)) {
+async function firstDispute(
+  db: Database,
+  key: AuditKey,
+  report: Report,
+  onForged?: (finding: Finding) => void,
+): Promise<KeptEntry["entry"] | null> {
+  const prove = createReadableProof(db, key);
+  for (const { seq } of await read(() => disputesOf(db, report).execute())) {
     const proven = await prove(seq);
-    if (proven?.ok === false) findings.report(proven.finding);
+    if (proven?.ok === false) onForged?.(proven.finding);
     if (proven?.ok !== true) continue;
-    const { kept } = proven;
-    if (kept.entry.what === what && kept.entry.refers === refers && isSameJson(kept.entry.by, by))
-      return true;
+    const { entry } = proven.kept;
+    const isSame = entry.what === "disputed" && entry.refers === report.refers;
+    if (isSame && isSameJson(entry.by, report.by)) return entry;
   }
-  return false;
+  return null;
+}
+
+/**
+ * Finds the later disputes of decisions on the same approval. Written so that no engine scans all disputes: the few of one approval have an
+ * index.
+ */
+export function disputesOf(db: Database, { run, approval, refers = 0 }: Report) {
+  const rows = db.selectFrom("audit").select("seq").where("run", "=", run).where("approval", "=", approval);
+  const later = rows.where("seq", ">", refers).where("seq", "<=", LAST_SEQ);
+  return later
+    .where(sql`what || ''`, "=", "disputed")
+    .orderBy("seq")
+    .limit(MAX_TRIED);
 }
 
 // Converts notifications to rows and back. The rows are not sealed, because the content is read from the audit.

@@ -1,4 +1,5 @@
-// How each engine finds the decisions on the same request, and the entries of one run: by an index, however long the audit is.
+// How each engine finds the decisions on the same request, the disputes of a decision, and the entries of one run: by an index, however long
+// the audit is.
 
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +12,8 @@ import { decidedBefore, entriesOfRuns } from "#src/adapters/store/audit-log.ts";
 import { openPostgres, POSTGRES } from "#src/adapters/store/postgres.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
-import { RunKey } from "#src/domain/ids.ts";
+import { disputesOf } from "#src/adapters/store/stored-notifications.ts";
+import { type ApprovalId, RunKey } from "#src/domain/ids.ts";
 import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
 
 let server: PostgresServer;
@@ -27,11 +29,15 @@ afterAll(async () => {
 
 const ROWS = 50_000;
 
-/** Every fifth entry is a decision, each on another request. Each run has ten entries, the first three from before it had an id. */
+/**
+ * Every fifth entry is a decision, each on another request, and the one after it is a dispute. Each run has ten entries, the first three from
+ * before it had an id.
+ */
 const FILL = sql`
   with recursive n (i) as (select 0 union all select i + 1 from n where i < ${sql.lit(ROWS - 1)})
   insert into audit (seq, at, what, run, run_id, approval, entry, link, key, signature, asked)
-  select i + 1, i, 'settled', 'agentrun' || (i / 10), case when i % 10 > 2 then 'id' || (i / 10) end, 'apr' || i, '{}', '', '', '',
+  select i + 1, i, case when i % 5 = 0 then 'disputed' else 'settled' end, 'agentrun' || (i / 10),
+    case when i % 10 > 2 then 'id' || (i / 10) end, 'apr' || i, '{}', '', '', '',
     case when i % 5 = 4 then 'approve ' || i end
   from n
 `;
@@ -45,6 +51,8 @@ const sameRequest = (db: Database): Query =>
   decidedBefore(db, { verdict: "approve", digest: String(ROWS - 1), since: 0 }, 20);
 const sameRun = (db: Database): Query =>
   entriesOfRuns(db, "id4000", [RunKey("agentrun4000"), RunKey("agentrun4001")]);
+const disputesOfOne = (db: Database): Query =>
+  disputesOf(db, { run: RunKey("agentrun4000"), approval: "apr40000" as ApprovalId, refers: 1, by: null });
 
 async function planOf(query: Query, found: number, plan?: ReturnType<typeof sql>): Promise<string> {
   expect(await query.execute()).toHaveLength(found);
@@ -94,4 +102,14 @@ test("PostgreSQL finds the entries of a run by indexes", async () => {
   expect(plan).toContain("Bitmap Index Scan on audit_by_run ");
   expect(plan).toContain("Bitmap Index Scan on audit_by_run_id ");
   expect(plan).not.toContain("Seq Scan");
+});
+
+test("SQLite finds the disputes of a decision by an index", async () => {
+  const plan = await planOf(disputesOfOne(await onSqlite()), 1, sql`query plan`);
+  expect(plan).toContain("SEARCH audit USING INDEX audit_by_run ");
+});
+
+test("PostgreSQL finds the disputes of a decision by an index", async () => {
+  const plan = await planOf(disputesOfOne(await onPostgres()), 1);
+  expect(plan).toContain("Index Scan using audit_by_run ");
 });
