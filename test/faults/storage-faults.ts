@@ -3,15 +3,17 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as after } from "node:timers/promises";
 import type { Environment, OneProcess } from "../crash/lane.ts";
 import type { FaultCase, SetUpFault } from "./play-life.ts";
 
-/** Begins a fault. Resolves to a function that ends it. */
-type Fault = (lane: OneProcess, clockFile: string) => Promise<() => Promise<void>>;
+type Strike = { readonly clockFile: string; readonly onStrike: () => void };
+
+/** Begins a fault, and calls `onStrike` once it took effect. Resolves to a function that ends it. */
+type Fault = (lane: OneProcess, strike: Strike) => Promise<() => Promise<void>>;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -55,18 +57,19 @@ export const withClock = (env: Environment, clockFile: string): Environment => (
 
 export const setUpStorageFault =
   (lane: OneProcess, { fault }: StorageCase, clockFile: string): SetUpFault =>
-  async (onStrike) => {
-    const end = await fault(lane, clockFile);
-    onStrike();
-    return end;
-  };
+  (onStrike) =>
+    fault(lane, { clockFile, onStrike });
 
-/** For `ms`, makes the kernel answer these calls on the database's files in this way. `how` is in the syntax of strace's `inject`. */
+/**
+ * For `ms`, makes the kernel answer these calls on the database's files in this way. `how` is in the syntax of strace's `inject`. The fault
+ * took effect if strace noted a call that it answered so.
+ */
 function answered(calls: string, how: string, ms: number): Fault {
-  return async (lane) => {
+  return async (lane, { onStrike }) => {
     const { database } = lane;
+    const notes = `${database}.strace`;
     const files = [database, `${database}-wal`, `${database}-shm`].flatMap((file) => ["-P", file]);
-    const what = ["-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`, "-o", "/dev/null"];
+    const what = ["-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`, "-o", notes];
     const strace = spawn("strace", ["-f", "-p", String(lane.bot().pid), ...files, ...what]);
     // strace reports on standard error that it is attached.
     await Promise.race([once(strace.stderr, "data"), once(strace, "exit").then(() => never())]);
@@ -77,6 +80,7 @@ function answered(calls: string, how: string, ms: number): Fault {
       await after(ms);
       const gone = once(strace, "exit");
       if (strace.exitCode === null && strace.kill("SIGINT")) await gone;
+      if (/\((?:INJECTED|DELAYED)\)/.test(readFileSync(notes, "utf8"))) onStrike();
     }
   };
 }
@@ -86,17 +90,19 @@ function never(): never {
 }
 
 /** The machine loses power in the middle of an unsynced write, which leaves half a page of random bytes. */
-async function torn(lane: OneProcess): Promise<() => Promise<void>> {
+async function torn(lane: OneProcess, { onStrike }: Strike): Promise<() => Promise<void>> {
   await lane.kill();
   appendFileSync(`${lane.database}-wal`, randomBytes(2_100));
   await lane.restart();
+  onStrike();
   return () => Promise.resolve();
 }
 
 function locked(ms: number): Fault {
-  return ({ database }) => {
+  return ({ database }, { onStrike }) => {
     const other = new DatabaseSync(database);
     other.exec("pragma busy_timeout = 5000; begin immediate");
+    onStrike();
     const over = releaseLater();
     return Promise.resolve(() => over);
 
@@ -110,8 +116,9 @@ function locked(ms: number): Fault {
 
 /** The wall clock jumps by `ms`, and back at the end of the life. */
 function jump(ms: number): Fault {
-  return (_lane, clockFile) => {
+  return (_lane, { clockFile, onStrike }) => {
     writeFileSync(clockFile, String(ms));
+    onStrike();
     return Promise.resolve(() => {
       writeFileSync(clockFile, "0");
       return Promise.resolve();
@@ -120,8 +127,9 @@ function jump(ms: number): Fault {
 }
 
 function suspended(ms: number): Fault {
-  return (lane) => {
+  return (lane, { onStrike }) => {
     const resume = lane.bot().pause();
+    onStrike();
     const over = after(ms).then(resume);
     return Promise.resolve(() => over);
   };
