@@ -54,8 +54,8 @@ const NOTIFICATIONS: Names<NotificationSender> = {
   attach: null,
   file: null,
 };
-/** Writes that no story has: each is one transaction, with no call to the outside before or after it. */
-const ALONE: readonly (keyof Store)[] = ["saveForms", "audit", "auditOnce", "dispute", "forget"];
+/** Writes that no story has. Each is one transaction, and what follows it, such as an alarm, is derived from what it stored. */
+const ALONE: readonly (keyof Store)[] = ["saveForms", "auditOnce", "dispute", "forget"];
 
 const CALLS = [SERVICE, CHAT, PEOPLE, NOTIFICATIONS].flatMap((port) =>
   Object.values(port).filter((name) => name !== null),
