@@ -44,7 +44,7 @@ export function createLongTexts(): LongTexts {
   const cache = createCache();
   return {
     async prepare(value) {
-      if (pack(value, cache).texts.size > 0) await yieldToEventLoop();
+      if (hasLongText(value) && pack(value, cache).texts.size > 0) await yieldToEventLoop();
     },
     pack: (value) => pack(value, cache),
     textsOf: (db, owner, doc) => read(() => textsOf(db, owner, doc, cache)),

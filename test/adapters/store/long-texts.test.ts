@@ -52,6 +52,13 @@ describe("a packed value", () => {
     );
   });
 
+  test("without a long text is not written in advance", async () => {
+    let written = 0;
+    const value = { toJSON: () => (written += 1) };
+    await createLongTexts().prepare({ a: [value, "short"] });
+    expect(written).toBe(0);
+  });
+
   test("cannot be unpacked without one of its texts", () => {
     const { doc } = createLongTexts().pack({ a: [LONG] });
     expect(doc.length).toBeLessThan(200);
