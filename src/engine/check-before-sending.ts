@@ -53,9 +53,10 @@ export async function checkBeforeSending(
   if (refreshed === "outdated") {
     // A denial can only stop an agent, so it does not wait for the comparison.
     if (sendsApproval(run, effect)) return { withheld: OUTDATED };
-  } else if (refreshed !== "stored") return { withheld: refreshed };
+  } else if (!("stored" in refreshed)) return { withheld: refreshed };
+  const current = refreshed === "outdated" ? run : refreshed.stored;
   const [people, requesterGroups] = await Promise.all([
-    lookUpDeciders(deps, run, effect, handle),
+    lookUpDeciders(deps, current, effect),
     lookUpRequester(deps, run, SUBMIT_AGE_MS),
   ]);
   const newest = await newestRun(run.key, handle);
@@ -151,13 +152,11 @@ const newestRun = (key: RunKey, { change }: ExecutionHandle): Promise<Run | null
 /** Looks up everyone on whose approval the decision rests. A denial needs no look-up. */
 async function lookUpDeciders(
   deps: ExecutorDeps,
-  { key }: Run,
+  run: Run,
   effect: SendDecision,
-  handle: ExecutionHandle,
 ): Promise<readonly Person[]> {
-  const run = await newestRun(key, handle);
-  const approval = run === null ? null : findApproval(run, effect.approval);
-  if (run === null || approval?.state.type !== "decided") return [];
+  const approval = findApproval(run, effect.approval);
+  if (approval?.state.type !== "decided") return [];
   const { decision } = approval.state;
   if (decision.verdict === "deny") return [];
   const sets = membershipsToLookUp(run, approval, deps.context());
@@ -168,7 +167,7 @@ async function lookUpDeciders(
  * "not-stored": this process did not hold the run. The mark would not know the answer, even if the lease is back by then. "outdated": the
  * answer was not applied. The run has a newer one, or one of a replica whose clock is ahead, so the decision may not be compared.
  */
-type Refreshed = "stored" | "not-stored" | "outdated" | Outcome;
+type Refreshed = { readonly stored: Run } | "not-stored" | "outdated" | Outcome;
 
 const OUTDATED: Outcome = {
   type: "later",
@@ -185,11 +184,12 @@ async function refreshRun(deps: ExecutorDeps, run: Run, handle: ExecutionHandle)
     return { type: "later", afterMs: null, why: "the run has no id yet", code: "no_run_id", notSent: true };
   try {
     const fetched = await deps.agents.fetchRun(id);
-    const stored = await handle.transact<Refreshed>(run.key, (before) => ({
+    const stored = await handle.transact(run.key, (before) => ({
       run: observeFetched(before, fetched, deps.context()),
-      value: isOutdated(before, askedAtOf(fetched)) ? "outdated" : "stored",
+      value: isOutdated(before, askedAtOf(fetched)),
     }));
-    return stored === null ? "not-stored" : stored.value;
+    if (stored === null) return "not-stored";
+    return stored.value ? "outdated" : { stored: stored.run };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     const { publicMessage: why, code, retryAfterMs: afterMs } = error;

@@ -202,6 +202,8 @@ describe("a decision", () => {
     stage.perform = () => Promise.resolve({ type: "confirmed" });
     await stage.act(SEND);
     expect(stage.performed).toEqual(["send-decision apr_1"]);
+    // One reads the run after the look-ups, which use what the look stored. One stores the outcome.
+    expect(stage.changes).toBe(2);
     expect(stage.saved).toMatchObject([{ audit: [{ what: "sent" }], noFreezeAfter: KNOWN }]);
     expect(delivery(stage)).toMatchObject({ type: "confirmed" });
     expect(stage.logged).toEqual([{ type: "confirmed" }]);

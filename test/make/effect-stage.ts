@@ -35,6 +35,7 @@ export function createEffectStage(start: Run) {
     return { run, value };
   };
   const change: EngineHandle["change"] = async (key, apply) => {
+    stage.changes += 1;
     const applied = (before: Run) => {
       const next = apply(before);
       return "sideWrites" in next ? { ...next, value: null } : { run: next, value: null };
@@ -59,6 +60,8 @@ export function createEffectStage(start: Run) {
     told,
     saved,
     fails,
+    /** How often the run was changed, or read by an empty change. */
+    changes: 0,
     run: start,
     ours: true,
     holds: () => true,
