@@ -45,54 +45,28 @@ import type {
 import type { AuditReaders, DrawLookBack, NotificationSender } from "./ports/notification.ts";
 import type { PolicyReading, Readings, SlackHealth } from "./ports/monitoring.ts";
 import type { Store } from "./ports/store.ts";
-import { type AskRequester, createAskRequester } from "./usecases/ask-requester.ts";
-import {
-  type Acknowledge,
-  createAcknowledge,
-  createExportEvidence,
-  type ExportEvidence,
-} from "./usecases/audit-commands.ts";
-import { type AdoptRun, createAdoptRun } from "./usecases/adopt-run.ts";
-import { type ClaimRequest, createClaimRequest } from "./usecases/claim-request.ts";
-import { type CloseDispute, createCloseDispute } from "./usecases/close-dispute.ts";
-import { createDispute, type Dispute } from "./usecases/dispute-decision.ts";
-import { createOpenForm, type OpenForm } from "./usecases/open-form.ts";
-import { createFreeze, createStopRun, type StopRun, type UseFreeze } from "./usecases/stop-and-freeze.ts";
-import { createQueries, createReportWeek, type Queries, type ReportWeek } from "./usecases/queries.ts";
-import { createNoteRefusal, type NoteRefusal } from "./usecases/refusals.ts";
-import { type CheckReviewPress, createCheckReviewPress } from "./usecases/review-press.ts";
-import { createReview, type Review } from "./usecases/review.ts";
-import { createStartRun, type StartRun } from "./usecases/start-run.ts";
-import {
-  createSubmitDecision,
-  createUndoDecision,
-  type SubmitDecision,
-  type UndoDecision,
-} from "./usecases/submit-decision.ts";
-import { createSubmitReview, type SubmitReview } from "./usecases/submit-review.ts";
+import { createAskRequester } from "./usecases/ask-requester.ts";
+import { createAcknowledge, createExportEvidence } from "./usecases/audit-commands.ts";
+import { createAdoptRun } from "./usecases/adopt-run.ts";
+import { createClaimRequest } from "./usecases/claim-request.ts";
+import { createCloseDispute } from "./usecases/close-dispute.ts";
+import { createDispute } from "./usecases/dispute-decision.ts";
+import { createOpenForm } from "./usecases/open-form.ts";
+import { createFreeze, createStopRun } from "./usecases/stop-and-freeze.ts";
+import { createQueries, createReportWeek, type Queries } from "./usecases/queries.ts";
+import { createNoteRefusal } from "./usecases/refusals.ts";
+import { createCheckReviewPress } from "./usecases/review-press.ts";
+import { createReview } from "./usecases/review.ts";
+import { createStartRun } from "./usecases/start-run.ts";
+import { createSubmitDecision, createUndoDecision } from "./usecases/submit-decision.ts";
+import { createSubmitReview } from "./usecases/submit-review.ts";
 
-export type Bot = {
-  readonly startRun: StartRun;
-  readonly adoptRun: AdoptRun;
-  readonly openForm: OpenForm;
-  readonly submitDecision: SubmitDecision;
-  readonly undoDecision: UndoDecision;
-  readonly stopRun: StopRun;
-  readonly claimRequest: ClaimRequest;
-  readonly askRequester: AskRequester;
-  readonly freeze: UseFreeze;
-  readonly checkReviewPress: CheckReviewPress;
-  readonly review: Review;
-  readonly submitReview: SubmitReview;
+export type UseCases = ReturnType<typeof createUseCases>;
+
+export type Bot = UseCases & {
   readonly queries: Queries;
-  readonly noteRefusal: NoteRefusal;
-  readonly exportEvidence: ExportEvidence;
-  readonly reportWeek: ReportWeek;
-  readonly dispute: Dispute;
-  readonly closeDispute: CloseDispute;
   readonly cards: Pick<CardChecks, "deleted" | "appJoined" | "lookNow">;
   readonly orphans: Pick<CloseOrphans, "pressed">;
-  readonly acknowledge: Acknowledge;
   readonly health: Pick<HealthMonitor, "live" | "parts" | "start">;
   /** Never rejects. */
   readings(): Promise<Readings>;

@@ -17,7 +17,7 @@ import { type Call, type Connections, createReplacer, createResponder, type Resp
 import { createFiles } from "./files.ts";
 import { drawHome } from "./home-and-queue.ts";
 import { createLiveHomes, type LiveHomesDeps } from "./live-homes.ts";
-import type { ListenerDeps } from "./listener-deps.ts";
+import type { BotParts, ListenerDeps } from "./listener-deps.ts";
 import { createNotificationSender } from "./notifications.ts";
 import { createOwnMessages } from "./orphans.ts";
 import { createPeople } from "./people.ts";
@@ -50,31 +50,7 @@ export type SlackOptions = {
   readonly macOf: FormStore["macOf"];
 };
 
-export type UseCases = Pick<
-  ListenerDeps,
-  | "startRun"
-  | "adoptRun"
-  | "queries"
-  | "openForm"
-  | "submitDecision"
-  | "stopRun"
-  | "claimRequest"
-  | "askRequester"
-  | "freeze"
-  | "undoDecision"
-  | "checkReviewPress"
-  | "review"
-  | "submitReview"
-  | "noteRefusal"
-  | "exportEvidence"
-  | "reportWeek"
-  | "dispute"
-  | "closeDispute"
-  | "cards"
-  | "orphans"
-  | "acknowledge"
-> &
-  Pick<Bot, "onRun" | "onFreezes" | "onChangeByOtherReplica" | "holdsShard">;
+type BotForSlack = BotParts & Pick<Bot, "onRun" | "onFreezes" | "onChangeByOtherReplica" | "holdsShard">;
 
 export type SlackAdapter = {
   readonly self: SlackSelf;
@@ -85,7 +61,7 @@ export type SlackAdapter = {
   /** `started` returns null until Slack has been reached and the app has started. */
   health(started: () => Pick<SlackApp, "connection"> | null): SlackHealth;
   /** A separate step, because the listeners need the use cases, which in turn need `chat` and `people`. */
-  app(useCases: UseCases): SlackApp;
+  app(bot: BotForSlack): SlackApp;
 };
 
 export function createSlack(
@@ -109,9 +85,9 @@ export function createSlack(
     ownMessages,
     people,
     health: createHealth(calls, background, queues),
-    app: (useCases) => {
+    app: (bot) => {
       const facts = { team: self.team, self: self.user, quick, answerAt, replacements };
-      const deps = createListenerDeps({ ...options, sharers }, useCases, facts);
+      const deps = createListenerDeps({ ...options, sharers }, bot, facts);
       return createSlackApp({ ...options, self, appId, teamOf: people.teamOf, now }, deps);
     },
   };
@@ -131,7 +107,7 @@ type Facts = Pick<ListenerDeps, "team" | "self" | "quick" | "answerAt" | "replac
 
 function createListenerDeps(
   options: SlackOptions & Pick<LiveHomesDeps, "sharers">,
-  { onRun, onFreezes, onChangeByOtherReplica, holdsShard, ...useCases }: UseCases,
+  { onRun, onFreezes, onChangeByOtherReplica, holdsShard, ...parts }: BotForSlack,
   facts: Facts,
 ): ListenerDeps {
   const { command, deployment, nonce, macOf, clock, log } = options;
@@ -143,7 +119,7 @@ function createListenerDeps(
   onFreezes(() => homes.freezesChanged());
   onChangeByOtherReplica(() => void homes.refresh());
   const deps = {
-    ...useCases,
+    ...parts,
     ...facts,
     command,
     deployment,
