@@ -135,8 +135,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const leaseKeeper = createRunLeaseKeeper(deps, engine, sharedNews);
   const { figures } = createRunFigures({ ...deps, engine });
   const health = createHealth({ ...deps, breaker, key, figures });
-  const { change, changeAnywhere } = engine;
-  const engineDeps = { ...deps, engine, integrity, time, change, changeAnywhere };
+  const engineDeps = { ...deps, engine, integrity, time };
   const loops = createLoops({ ...engineDeps, breaker, isAlone: sharedNews.isAlone });
   const messages = createMessageRepair(engineDeps);
   return {
@@ -230,8 +229,6 @@ type EngineDeps = BotDeps & {
   readonly engine: RunEngine;
   readonly time: CountedTime;
   readonly integrity: Integrity;
-  readonly change: RunEngine["change"];
-  readonly changeAnywhere: RunEngine["changeAnywhere"];
 };
 
 /** The actions of people. */

@@ -66,10 +66,14 @@ const RELEASED = "An admin has looked at the database, and approvals are sent ag
 
 type AllRuns = Pick<RunStore, "eachRun">;
 /** The parts of the engine that these changes need. */
-type Engine = { readonly change: Change; readonly holdsShard: (shard: number) => boolean };
+type Engine = {
+  readonly change: Change;
+  readonly changeAnywhere: Change;
+  readonly holdsShard: (shard: number) => boolean;
+};
 type ChangeDeps = {
   readonly store: AllRuns;
-  readonly engine: Engine;
+  readonly engine: Pick<Engine, "change" | "holdsShard">;
   readonly log: Pick<EventLog, "error">;
 };
 type RuleDeps = ChangeDeps & { readonly context: () => Context };
@@ -129,23 +133,20 @@ export async function nullIfUnreadable<Value>(
 
 /** Applies `apply` to every unfinished run, including those that no process holds yet. */
 export async function changeUnfinished(
-  deps: { readonly store: AllRuns; readonly changeAnywhere: Change } & Pick<ChangeDeps, "log">,
+  deps: Pick<ChangeDeps, "store" | "log"> & { readonly engine: Pick<Engine, "changeAnywhere"> },
   apply: (run: Run) => Run,
 ): Promise<void> {
   await changeEach(
     deps,
     (visit) => deps.store.eachRun("unfinished", visit),
     (run) => apply(run) !== run,
-    (key) => deps.changeAnywhere(key, apply),
+    (key) => deps.engine.changeAnywhere(key, apply),
   );
 }
 
 /** Applies `apply` to the runs of this kind that this process holds. */
 export async function changeHeld(
-  deps: Pick<ChangeDeps, "store" | "log"> & {
-    readonly engine: Pick<Engine, "holdsShard">;
-    readonly change: Change;
-  },
+  deps: ChangeDeps,
   only: "unfinished" | "pending",
   apply: (run: Run) => Run,
 ): Promise<void> {
@@ -153,13 +154,13 @@ export async function changeHeld(
     deps,
     (visit) => eachHeldRun(deps, only, visit),
     (run) => apply(run) !== run,
-    (key) => deps.change(key, apply),
+    (key) => deps.engine.change(key, apply),
   );
 }
 
 /** After an acknowledgement, retries the decisions that were held back for tampering at once. */
 export const releaseHeldBack = (deps: ChangeDeps): Promise<void> =>
-  changeHeld({ ...deps, change: deps.engine.change }, "unfinished", withoutHeldBack);
+  changeHeld(deps, "unfinished", withoutHeldBack);
 
 /** Returns the run without held-back decisions. Returns the same object if none is held back. */
 function withoutHeldBack(run: Run): Run {

@@ -11,9 +11,10 @@ import { type Judged, judgeMessage, type OwnMessage, slotsOf } from "../domain/o
 import { type Chat, type EventLog, type OwnMessages, type PacedEffect, PortError } from "../ports.ts";
 import { BACKUP_MARK, type DocumentStore, EARLIER_MARK, type RunStore } from "../ports/store.ts";
 import type { AuditLog } from "../ports/audit-store.ts";
-import { type Change, changeUnfinished } from "./change-runs.ts";
+import { changeUnfinished } from "./change-runs.ts";
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
+import type { RunEngine } from "./run-engine.ts";
 
 export type CloseOrphans = {
   /** Detects a restored copy, before its runs are claimed, and begins to close the unknown messages. Rejects if the store fails. */
@@ -29,7 +30,7 @@ type Deps = {
     DocumentStore;
   readonly ownMessages: OwnMessages;
   readonly chat: Pick<Chat, "waitForTurn">;
-  readonly changeAnywhere: Change;
+  readonly engine: Pick<RunEngine, "changeAnywhere">;
   readonly context: () => Context;
   readonly clock: Clock;
   readonly log: EventLog;

@@ -23,7 +23,7 @@ import { headline } from "../domain/text/headline.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import { nullIfUnreadable } from "./change-runs.ts";
+import { type Change, nullIfUnreadable } from "./change-runs.ts";
 import type { Clock, CountedTime } from "./clock.ts";
 import { type CountedRun, countWaiting, waitingCalls } from "./count-waiting.ts";
 import { createRunFacts, type RunFactsDeps } from "./run-facts.ts";
@@ -38,8 +38,9 @@ const SOON_MS = GATHER_MS / 3;
 const CHECK_MS = 10_000;
 const RETRY_MS = [1_000, 30_000] as const;
 
-type Deps = RunFactsDeps & {
+type Deps = {
   readonly store: Pick<RunStore, "load">;
+  readonly change: Change;
   readonly clock: Clock;
   readonly log: EventLog;
   readonly time: Pick<CountedTime, "isCounted">;
@@ -66,7 +67,7 @@ type RunFacts = CountedRun & {
   readonly doubts: readonly RunKey[];
 };
 
-export function createGatherCalls(given: Deps): GatherCalls {
+export function createGatherCalls(given: Omit<Deps, "change"> & RunFactsDeps): GatherCalls {
   const runFacts = createRunFacts(given, {
     factsOf: (run) => factsOf(run, given.clock.monotonic()),
     onFacts: (facts) => void (hasCalls(facts) && loop.wake(SOON_MS)),

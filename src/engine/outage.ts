@@ -6,7 +6,7 @@ import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
-import { type Change, eachHeldRun } from "./change-runs.ts";
+import { eachHeldRun } from "./change-runs.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { isDown, type ServiceBreaker, type ServiceDown, type ServiceState } from "./service-breaker.ts";
 
@@ -20,9 +20,8 @@ const SLOWEST_RETRY_MS = 30_000;
 
 type Deps = {
   store: Pick<RunStore, "eachRun">;
-  engine: Pick<RunEngine, "holdsShard">;
+  engine: Pick<RunEngine, "change" | "holdsShard">;
   breaker: Pick<ServiceBreaker, "state" | "onChange">;
-  change: Change;
   clock: Clock;
   log: EventLog;
   metrics: Counters;
@@ -96,7 +95,7 @@ function longOutage(state: ServiceState, clock: Clock): ServiceDown | null {
  * not be stored.
  */
 async function announceOutage(deps: Deps, away: ServiceDown): Promise<boolean> {
-  const { change, log } = deps;
+  const { engine, log } = deps;
   log.error(
     { since: new Date(away.at).toISOString(), code: away.code },
     away.type === "away"
@@ -112,7 +111,7 @@ async function announceOutage(deps: Deps, away: ServiceDown): Promise<boolean> {
   let allStored = true;
   for (const [channel, carrier] of carriers) {
     if (announced.has(channel)) continue;
-    const saved = await change(carrier, (run) => ({
+    const saved = await engine.change(carrier, (run) => ({
       ...run,
       outage: { since: away.at, why: away.publicWhy, until: null },
     }));
@@ -150,13 +149,13 @@ async function announceUnchecked(deps: Deps): Promise<boolean> {
 
 /** Resolves to false if the end could not be stored for every notice. */
 async function endNotices(
-  { change, clock }: Deps,
+  { engine, clock }: Deps,
   keys: readonly RunKey[],
   how: Pick<Outage, "unchecked">,
 ): Promise<boolean> {
   let allStored = true;
   for (const key of keys) {
-    const saved = await change(key, (run) =>
+    const saved = await engine.change(key, (run) =>
       run.outage === null || run.outage.until !== null
         ? run
         : { ...run, outage: { ...run.outage, until: clock.now(), ...how } },

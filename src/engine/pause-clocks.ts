@@ -9,7 +9,7 @@ import { type OutageCause, isPausedBy, pauseClocks, resumeClocks } from "../doma
 import type { EventLog } from "../ports.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
 import { createBackgroundLoop, createDueWork } from "./background-work.ts";
-import { type Change, changeHeld, changeUnfinished } from "./change-runs.ts";
+import { changeHeld, changeUnfinished } from "./change-runs.ts";
 import type { CountedTime } from "./clock.ts";
 import type { RunEngine } from "./run-engine.ts";
 import type { ServiceBreaker } from "./service-breaker.ts";
@@ -28,10 +28,8 @@ const RUNNING = "running at";
 
 type Deps = SlackLostDeps & {
   readonly store: DocumentStore & Pick<RunStore, "eachRun">;
-  readonly engine: Pick<RunEngine, "holdsShard" | "onPlan">;
+  readonly engine: Pick<RunEngine, "change" | "changeAnywhere" | "holdsShard" | "onPlan">;
   readonly breaker: Pick<ServiceBreaker, "state">;
-  readonly change: Change;
-  readonly changeAnywhere: Change;
   readonly log: EventLog;
 };
 

@@ -8,8 +8,7 @@ import type { RunEngine } from "./run-engine.ts";
 
 export type RunFactsDeps = {
   readonly store: Pick<RunStore, "eachRun">;
-  readonly engine: Pick<RunEngine, "holdsShard" | "onPlan" | "onDrop">;
-  readonly change: Change;
+  readonly engine: Pick<RunEngine, "change" | "holdsShard" | "onPlan" | "onDrop">;
 };
 
 type FactRules<Facts> = {
@@ -20,7 +19,7 @@ type FactRules<Facts> = {
 };
 
 export function createRunFacts<Facts>(
-  { store, engine, change }: RunFactsDeps,
+  { store, engine }: RunFactsDeps,
   { factsOf, onFacts }: FactRules<Facts>,
 ) {
   const factsByRun = new Map<RunKey, Facts>();
@@ -53,6 +52,6 @@ export function createRunFacts<Facts>(
     values: () => factsByRun.values(),
     /** A run that cannot be read carries no message, and must not keep other runs from one. So it is forgotten. */
     change: ((key, ...given) =>
-      nullIfUnreadable(change(key, ...given), () => void factsByRun.delete(key))) satisfies Change,
+      nullIfUnreadable(engine.change(key, ...given), () => void factsByRun.delete(key))) satisfies Change,
   };
 }

@@ -7,6 +7,7 @@ import type { Run, Storm } from "../domain/run.ts";
 import { OPENING } from "../domain/slot.ts";
 import type { EventLog } from "../ports.ts";
 import { createBackgroundLoop } from "./background-work.ts";
+import type { Change } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import { createRunFacts, type RunFactsDeps } from "./run-facts.ts";
 
@@ -25,7 +26,7 @@ const FALLEN_MS = 15_000;
 const CALM_CHECKS = 2;
 const RETRY_MS = [1_000, 30_000] as const;
 
-type Deps = RunFactsDeps & { readonly clock: Clock; readonly log: EventLog };
+type Deps = { readonly change: Change; readonly clock: Clock; readonly log: EventLog };
 
 /** The facts about a run that has waiting requests or carries a notice. */
 type RunFacts = {
@@ -37,7 +38,7 @@ type RunFacts = {
   readonly canCarry: boolean;
 };
 
-export function createStormNotices(given: Deps): StormNotices {
+export function createStormNotices(given: Omit<Deps, "change"> & RunFactsDeps): StormNotices {
   const runFacts = createRunFacts(given, { factsOf, onFacts: () => loop.wake(SOON_MS) });
   const deps = { ...given, change: runFacts.change };
   const calmChecks = new Map<ChannelId, number>();

@@ -17,7 +17,7 @@ import { createLookAtHead } from "../engine/audit-positions.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { Integrity } from "../engine/integrity.ts";
 import { readProven } from "../engine/proven-entries.ts";
-import type { Change } from "../engine/change-runs.ts";
+import type { RunEngine } from "../engine/run-engine.ts";
 import { type EventLog, PortError } from "../ports.ts";
 import type {
   AuditReaders,
@@ -61,7 +61,7 @@ const FOLLOWED = [
 ] as const;
 
 export type NotificationWriterDeps = NotificationDeps & {
-  readonly changeAnywhere: Change;
+  readonly engine: Pick<RunEngine, "changeAnywhere">;
   readonly integrity: Pick<Integrity, "found">;
 };
 
@@ -233,10 +233,7 @@ function kindOf(entry: KeptEntry["entry"]): Notification["kind"] {
 }
 
 /** Marks a disputed decision on its card. Marking it again changes nothing, so a crash before the cursor moves on does no harm. */
-async function markCard(
-  { changeAnywhere, log }: NotificationWriterDeps,
-  { seq, entry }: KeptEntry,
-): Promise<void> {
+async function markCard({ engine, log }: NotificationWriterDeps, { seq, entry }: KeptEntry): Promise<void> {
   const { what, run: key, approval, by, at, refers = 0, reason } = entry;
   if ((what !== "disputed" && what !== "dispute-closed") || key === null || approval === null || by === null)
     return;
@@ -246,7 +243,7 @@ async function markCard(
       ? markDisputed(run, approval, { entry: seq, by: user, at })
       : markDisputeClosed(run, approval, refers, { by: user, at, words: reason ?? "" });
   try {
-    await changeAnywhere(key, mark);
+    await engine.changeAnywhere(key, mark);
   } catch (error) {
     // If only this run cannot be changed, the admins must be alerted all the same. While the store fails, the alert waits as well.
     if (error instanceof PortError && error.retry === "later") throw error;

@@ -188,14 +188,16 @@ describe("waiting requests of a channel", () => {
     const engine = holdingEngine();
     const gather = createGatherCalls({
       store: { ...bench.store, eachRun: () => Promise.resolve() },
-      engine,
-      change: (key, apply) => {
-        const run = held.get(key);
-        if (run === undefined) return Promise.resolve(null);
-        const next = apply(run);
-        const changed = "sideWrites" in next ? next.run : next;
-        held.set(key, changed);
-        return Promise.resolve(changed);
+      engine: {
+        ...engine,
+        change: (key, apply) => {
+          const run = held.get(key);
+          if (run === undefined) return Promise.resolve(null);
+          const next = apply(run);
+          const changed = "sideWrites" in next ? next.run : next;
+          held.set(key, changed);
+          return Promise.resolve(changed);
+        },
       },
       clock: bench.clock,
       log: quietLog([], []),

@@ -203,7 +203,7 @@ const writerOn = (store: Store, errors: string[]): NotificationWriter =>
     audit: { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] },
     context: () => contextAt(),
     log: quietLog([], errors),
-    changeAnywhere: () => Promise.resolve(null),
+    engine: { changeAnywhere: () => Promise.resolve(null) },
     integrity: { found: () => undefined },
   });
 

@@ -124,12 +124,10 @@ test("a paused run that arrives while the pauses are being ended is resumed, too
         return Promise.resolve();
       },
     },
-    engine,
+    engine: { ...engine, change: changeOf(held), changeAnywhere: changeOf(held) },
     breaker: { state: () => ({ type: "answers" }) },
     slackHealth: { connection: () => "connected", tokenRefusal: () => null, unanswered: () => null },
     isAlone: () => true,
-    change: changeOf(held),
-    changeAnywhere: changeOf(held),
     clock,
     log: quietLog([], []),
   });

@@ -207,13 +207,15 @@ describe("an outage of the service", () => {
     const outage = createOutageAnnouncer(
       {
         store: { eachRun },
-        engine: { holdsShard: () => isOurs },
-        breaker: { state: () => ({ type: "answers" }), onChange: () => undefined },
-        change: (_key, next) => {
-          const changed = next(run);
-          run = "sideWrites" in changed ? changed.run : changed;
-          return Promise.resolve(run);
+        engine: {
+          holdsShard: () => isOurs,
+          change: (_key, next) => {
+            const changed = next(run);
+            run = "sideWrites" in changed ? changed.run : changed;
+            return Promise.resolve(run);
+          },
         },
+        breaker: { state: () => ({ type: "answers" }), onChange: () => undefined },
         clock,
         log: quietLog([], []),
         metrics: quietMetrics([], []),
@@ -244,11 +246,8 @@ describe("an outage of the service", () => {
         ({ type: "away", at: NOON, since: NOON - LONG_OUTAGE_MS, why: "", publicWhy: "" }) as const,
       onChange: nothing,
     };
-    const change = () => Promise.resolve(null);
-    const outage = createOutageAnnouncer(
-      { store: { eachRun }, engine: { holdsShard: () => true }, breaker, change, clock, log, metrics },
-      1_000,
-    );
+    const engine = { holdsShard: () => true, change: () => Promise.resolve(null) };
+    const outage = createOutageAnnouncer({ store: { eachRun }, engine, breaker, clock, log, metrics }, 1_000);
     outage.start();
     await clock.pass(1_000);
     const stopped = outage.stop();

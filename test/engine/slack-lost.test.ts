@@ -30,10 +30,13 @@ function replicaBeside({ store, clock }: Bench): Other {
     store,
     clock,
     slackHealth,
-    engine: { holdsShard: () => false, onPlan: () => undefined },
+    engine: {
+      holdsShard: () => false,
+      onPlan: () => undefined,
+      change: () => Promise.reject(failure("not_held")),
+      changeAnywhere: () => Promise.reject(failure("not_held")),
+    },
     breaker: { state: () => ({ type: "answers" }) },
-    change: () => Promise.reject(failure("not_held")),
-    changeAnywhere: () => Promise.reject(failure("not_held")),
     log: quietLog([], []),
     isAlone: () => false,
   });

@@ -39,7 +39,7 @@ test("a replica that writes notifications again continues where the other one st
     audit: { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] },
     context: () => contextAt(),
     log: quietLog([], []),
-    changeAnywhere: () => Promise.resolve(null),
+    engine: { changeAnywhere: () => Promise.resolve(null) },
     integrity: { found: () => undefined },
   });
   for (let n = 0; n < DECISIONS; n += 1) {
