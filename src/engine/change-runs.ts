@@ -1,86 +1,28 @@
-// The types for changing a run. Below them, the changes that have a cause outside the run: a reused run id, an acknowledgement, a new
-// policy, and a freeze.
+// Changes of many runs at once. Their causes lie outside the runs: an acknowledgement, a new policy, or a freeze.
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import { withDelivery } from "../domain/approval-transitions.ts";
 import { applyBrake } from "../domain/brake.ts";
 import type { Context } from "../domain/context.ts";
-import { supersede } from "../domain/end-run.ts";
-import { type RunId, type RunKey, shardOf, type UserId } from "../domain/ids.ts";
-import { addPossibleRequester, isWatched, mapApprovals, type Run } from "../domain/run.ts";
+import { type RunKey, shardOf } from "../domain/ids.ts";
+import { mapApprovals, type Run } from "../domain/run.ts";
 import { type EventLog, PortError } from "../ports.ts";
-import { ROW_UNREADABLE, type RunStore, type SideWrites } from "../ports/store.ts";
-
-/** The result of applying a change to a run. */
-export type Applied<Value> = {
-  /** The run to save. */
-  readonly run: Run;
-  /** The value for the caller of the change. */
-  readonly value: Value;
-  readonly sideWrites?: SideWrites;
-};
-
-/**
- * Applies `apply` to the newest version of the run and saves the result. After the save, the engine of the process that holds the run
- * reconciles the run. That starts the effects that are due, such as sending a decision. If another writer saved first, `apply` is called
- * again, so it must have no side effects. Resolves to the saved run and the `value` of the last call. Resolves to null if there is no such
- * run, if this process must hold its lease and does not, or if a freeze that `apply` did not know forbids the change. Rejects with PortError if the store
- * fails: `applied` says whether the change may have been written.
- */
-export type Transact = <Value>(
-  key: RunKey,
-  apply: (run: Run) => Applied<Value>,
-) => Promise<{ readonly run: Run; readonly value: Value } | null>;
-
-/** Like `Transact`, for callers that need only the run. */
-export type Change = (
-  key: RunKey,
-  apply: (run: Run) => Run | { readonly run: Run; readonly sideWrites: SideWrites },
-) => Promise<Run | null>;
-
-// The service may give a run the id of an earlier run, but an id has only one thread. An earlier run that is over, or that the service no
-// longer knew, gives up the id. An earlier run that is still followed keeps it.
-
-/**
- * Resolves to false if a run with this id is still followed. Then `requester`, whose start the service answered with this id, may have asked
- * for that run.
- */
-export async function releaseRunId(
-  { store, context }: { readonly store: Pick<RunStore, "byRunId">; readonly context: () => Context },
-  changeAnywhere: Change,
-  { id, requester }: { readonly id: RunId; readonly requester: UserId },
-): Promise<boolean> {
-  const key = await store.byRunId(id);
-  if (key === null) return true;
-  const release = (earlier: Run): Run => {
-    const released = supersede(earlier, context());
-    return isWatched(released) ? addPossibleRequester(released, requester) : released;
-  };
-  const run = await changeAnywhere(key, release);
-  return run !== null && !isWatched(run);
-}
-
-// Changes of many runs at once.
+import { ROW_UNREADABLE, type RunStore } from "../ports/store.ts";
+import type { RunEngine } from "./run-engine.ts";
 
 const RELEASED = "An admin has looked at the database, and approvals are sent again.";
 
 type AllRuns = Pick<RunStore, "eachRun">;
-/** The parts of the engine that these changes need. */
-type Engine = {
-  readonly change: Change;
-  readonly changeAnywhere: Change;
-  readonly holdsShard: (shard: number) => boolean;
-};
 type ChangeDeps = {
   readonly store: AllRuns;
-  readonly engine: Pick<Engine, "change" | "holdsShard">;
+  readonly engine: Pick<RunEngine, "change" | "holdsShard">;
   readonly log: Pick<EventLog, "error">;
 };
 type RuleDeps = ChangeDeps & { readonly context: () => Context };
 
 /** Calls `visit` with each run that this process holds. Other processes visit their own runs. */
 export async function eachHeldRun(
-  { store, engine }: { readonly store: AllRuns; readonly engine: Pick<Engine, "holdsShard"> },
+  { store, engine }: { readonly store: AllRuns; readonly engine: Pick<RunEngine, "holdsShard"> },
   only: "unfinished" | "pending",
   visit: (run: Run) => void,
 ): Promise<void> {
@@ -117,23 +59,15 @@ export async function changeEach(
     }
 }
 
-/** Resolves to null if the row of a run cannot be read, so that it does not stop the others. The store reports such rows. */
-export async function nullIfUnreadable<Value>(
-  result: Promise<Value>,
-  onUnreadable = (): void => undefined,
-): Promise<Value | null> {
-  try {
-    return await result;
-  } catch (error) {
-    if (!(error instanceof PortError) || error.code !== ROW_UNREADABLE) throw error;
-    onUnreadable();
-    return null;
-  }
+/** For a run whose row cannot be read, so that it does not stop the others. The store reports such rows. Throws other errors. */
+export function nullIfUnreadable(error: unknown): null {
+  if (error instanceof PortError && error.code === ROW_UNREADABLE) return null;
+  throw error;
 }
 
 /** Applies `apply` to every unfinished run, including those that no process holds yet. */
 export async function changeUnfinished(
-  deps: Pick<ChangeDeps, "store" | "log"> & { readonly engine: Pick<Engine, "changeAnywhere"> },
+  deps: Pick<ChangeDeps, "store" | "log"> & { readonly engine: Pick<RunEngine, "changeAnywhere"> },
   apply: (run: Run) => Run,
 ): Promise<void> {
   await changeEach(

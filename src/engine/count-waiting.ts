@@ -6,7 +6,8 @@ import type { Gathered, GatheredCall } from "../domain/follow-up.ts";
 import type { RunKey } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import type { RunStore } from "../ports/store.ts";
-import { type Change, nullIfUnreadable } from "./change-runs.ts";
+import { nullIfUnreadable } from "./change-runs.ts";
+import type { Change } from "./transact.ts";
 
 type Deps = { readonly store: Pick<RunStore, "load">; readonly change: Change };
 
@@ -53,7 +54,7 @@ async function readUnknown(
 ): Promise<void> {
   for (const { run: key, done } of calls) {
     if (done === true || waiting.has(key)) continue;
-    const stored = await nullIfUnreadable(store.load(key));
+    const stored = await store.load(key).catch(nullIfUnreadable);
     waiting.set(key, stored === null ? [] : waitingCalls(stored.run));
   }
 }

@@ -5,7 +5,7 @@ import type { RunKey } from "../domain/ids.ts";
 import type { AgentService, Chat, EventLog, People } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import type { AuditLog } from "../ports/audit-store.ts";
-import type { Change, Transact } from "./change-runs.ts";
+import type { Change, Transact } from "./transact.ts";
 import type { Clock } from "./clock.ts";
 import type { Freezes } from "./freezes.ts";
 import type { Integrity } from "./integrity.ts";

@@ -23,10 +23,11 @@ import { headline } from "../domain/text/headline.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import { type Change, nullIfUnreadable } from "./change-runs.ts";
+import { nullIfUnreadable } from "./change-runs.ts";
 import type { Clock, CountedTime } from "./clock.ts";
 import { type CountedRun, countWaiting, waitingCalls } from "./count-waiting.ts";
 import { createRunFacts, type RunFactsDeps } from "./run-facts.ts";
+import type { Change } from "./transact.ts";
 
 export type GatherCalls = {
   start(): void;
@@ -95,7 +96,7 @@ export function createGatherCalls(given: Omit<Deps, "change"> & RunFactsDeps): G
  * posted after all.
  */
 async function settleWith({ store, change }: Deps, key: RunKey, carrier: RunKey): Promise<void> {
-  const stored = await nullIfUnreadable(store.load(carrier));
+  const stored = await store.load(carrier).catch(nullIfUnreadable);
   await change(key, (run) => settleJoined(run, stored?.run ?? null, carrier));
 }
 

@@ -3,10 +3,10 @@
 import pRetry from "p-retry";
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
-import type { RunKey } from "../domain/ids.ts";
-import type { Run } from "../domain/run.ts";
+import { supersede } from "../domain/end-run.ts";
+import type { RunId, RunKey, UserId } from "../domain/ids.ts";
+import { addPossibleRequester, isWatched, type Run } from "../domain/run.ts";
 import { PortError } from "../ports.ts";
-import { releaseRunId } from "./change-runs.ts";
 import type { ExecutionHandle, ExecutorDeps } from "./execution.ts";
 import type { RunFailureLog } from "./logging.ts";
 
@@ -41,7 +41,7 @@ export function createOutcomeWriter(
     } catch (error) {
       if (!isIdTaken(error) || outcome.type !== "created") throw error;
       const { id } = outcome.snapshot;
-      const isReleased = await releaseRunId(deps, handle.changeAnywhere, { id, requester });
+      const isReleased = await releaseRunId(deps, handle, { id, requester });
       await save(isReleased ? outcome : { type: "taken", id });
     }
     return 0;
@@ -86,3 +86,25 @@ export const isLeaseLost = (error: unknown): boolean =>
   error instanceof PortError && error.code === "lease_lost";
 
 const isIdTaken = (error: unknown): boolean => error instanceof PortError && error.code === "run_id_taken";
+
+// The service may give a run the id of an earlier run, but an id has only one thread. An earlier run that is over, or that the service no
+// longer knew, gives up the id. An earlier run that is still followed keeps it.
+
+/**
+ * Resolves to false if a run with this id is still followed. Then `requester`, whose start the service answered with this id, may have asked
+ * for that run.
+ */
+async function releaseRunId(
+  { store, context }: Pick<ExecutorDeps, "store" | "context">,
+  { changeAnywhere }: ExecutionHandle,
+  { id, requester }: { readonly id: RunId; readonly requester: UserId },
+): Promise<boolean> {
+  const key = await store.byRunId(id);
+  if (key === null) return true;
+  const release = (earlier: Run): Run => {
+    const released = supersede(earlier, context());
+    return isWatched(released) ? addPossibleRequester(released, requester) : released;
+  };
+  const run = await changeAnywhere(key, release);
+  return run !== null && !isWatched(run);
+}

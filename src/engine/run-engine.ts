@@ -21,7 +21,7 @@ import type { Run } from "../domain/run.ts";
 import { shownChars } from "../domain/text/request-text.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
-import type { Applied, Change, Transact } from "./change-runs.ts";
+import type { Applied, Change, Transact } from "./transact.ts";
 import type { Clock, CountedTime } from "./clock.ts";
 import { createDelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";

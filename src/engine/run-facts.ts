@@ -3,8 +3,9 @@
 import type { RunKey } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import type { RunStore } from "../ports/store.ts";
-import { type Change, eachHeldRun, nullIfUnreadable } from "./change-runs.ts";
+import { eachHeldRun, nullIfUnreadable } from "./change-runs.ts";
 import type { RunEngine } from "./run-engine.ts";
+import type { Change } from "./transact.ts";
 
 export type RunFactsDeps = {
   readonly store: Pick<RunStore, "eachRun">;
@@ -52,6 +53,10 @@ export function createRunFacts<Facts>(
     values: () => factsByRun.values(),
     /** A run that cannot be read carries no message, and must not keep other runs from one. So it is forgotten. */
     change: ((key, ...given) =>
-      nullIfUnreadable(engine.change(key, ...given), () => void factsByRun.delete(key))) satisfies Change,
+      engine.change(key, ...given).catch((error: unknown) => {
+        const none = nullIfUnreadable(error);
+        factsByRun.delete(key);
+        return none;
+      })) satisfies Change,
   };
 }

@@ -7,7 +7,7 @@ import { type Effect, markedEffects } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import { LOST } from "../domain/message-transitions.ts";
-import type { Applied } from "./change-runs.ts";
+import type { Applied } from "./transact.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
 import type { EffectLog } from "./logging.ts";
 

@@ -7,9 +7,9 @@ import type { Run, Storm } from "../domain/run.ts";
 import { OPENING } from "../domain/slot.ts";
 import type { EventLog } from "../ports.ts";
 import { createBackgroundLoop } from "./background-work.ts";
-import type { Change } from "./change-runs.ts";
 import type { Clock } from "./clock.ts";
 import { createRunFacts, type RunFactsDeps } from "./run-facts.ts";
+import type { Change } from "./transact.ts";
 
 export type StormNotices = {
   start(): void;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
 import { isPausedBy, pauseClocks } from "#src/domain/pause.ts";
 import type { Run } from "#src/domain/run.ts";
-import type { Change } from "#src/engine/change-runs.ts";
+import type { Change } from "#src/engine/transact.ts";
 import { createPauseClocks } from "#src/engine/pause-clocks.ts";
 import { createFreezes } from "#src/engine/freezes.ts";
 import { createSharedNews } from "#src/engine/shared-news.ts";
