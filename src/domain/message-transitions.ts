@@ -51,11 +51,6 @@ export function markPosting(post: PostedMessage | undefined, at: number): Posted
   return { type: "sending", at, tries: triesOf(post) + 1, ...earlierOf(post) };
 }
 
-/** Settles the mark of a dead process: the answer is lost. Returns the same object if there is no mark. */
-export function recoverMessage(post: PostedMessage, monotonic: number): PostedMessage {
-  return post.type === "sending" ? applyMessageOutcome("post", post, LOST, monotonic) : post;
-}
-
 /** Returns the message after an attempt. */
 export function applyMessageOutcome(
   act: PostAct,

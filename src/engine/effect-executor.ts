@@ -110,9 +110,10 @@ function isStillChecked(run: Run, effect: Effect, { checkedDecision }: SendPermi
  */
 async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: ExecutionHandle): Promise<number> {
   const writer = createOutcomeWriter(deps, run, effect, handle);
-  const storeWithoutCall = (outcome: Outcome): Promise<number> => {
+  const storeWithoutCall = async (outcome: Outcome): Promise<number> => {
     deps.logEffect(run, effect, outcome);
-    return writer.once(outcome);
+    await writer.once(outcome);
+    return 0;
   };
   try {
     const pace = paceOf(run, effect);
@@ -137,7 +138,8 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     if (result.type === "unverified") return await storeWithoutCall(UNVERIFIED);
     const outcome = await performMarked(deps, result.run, effect);
     deps.logEffect(result.run, effect, outcome);
-    return await writer.untilSaved(outcome);
+    await writer.untilSaved(outcome);
+    return 0;
   } catch (error) {
     logUnexecuted(deps, { run: run.key, effect: effectKey(effect), error });
     // If this fails, too, or if a mark is stored only now, the engine settles it with the run's next change.

@@ -17,10 +17,10 @@ import type { RunFailureLog } from "./logging.ts";
 const LEASE_PATIENCE_MS = 90_000;
 
 export type OutcomeWriter = {
-  /** Stores the outcome in one attempt. Resolves to 0, the wait before the next reconciliation (ms). Rejects if the store fails. */
-  once(outcome: Outcome): Promise<number>;
+  /** Stores the outcome in one attempt. Rejects if the store fails. */
+  once(outcome: Outcome): Promise<void>;
   /** Retries until the outcome is in the store. If it never got there, the next start would have to record the effect as unsure. */
-  untilSaved(outcome: Outcome): Promise<number>;
+  untilSaved(outcome: Outcome): Promise<void>;
 };
 
 export type WriterDeps = ExecutorDeps & { readonly logFailure: RunFailureLog };
@@ -35,7 +35,7 @@ export function createOutcomeWriter(
   const { clock } = deps;
   let leaseLostSince: number | null = null;
 
-  async function once(outcome: Outcome): Promise<number> {
+  async function once(outcome: Outcome): Promise<void> {
     try {
       await save(outcome);
     } catch (error) {
@@ -44,7 +44,6 @@ export function createOutcomeWriter(
       const isReleased = await releaseRunId(deps, handle, { id, requester });
       await save(isReleased ? outcome : { type: "taken", id });
     }
-    return 0;
   }
 
   async function save(outcome: Outcome): Promise<void> {
@@ -59,7 +58,7 @@ export function createOutcomeWriter(
     return leaseLostSince === null || clock.monotonic() - leaseLostSince < LEASE_PATIENCE_MS;
   }
 
-  async function untilSaved(outcome: Outcome): Promise<number> {
+  async function untilSaved(outcome: Outcome): Promise<void> {
     return pRetry(() => once(outcome), {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: 200,

@@ -73,12 +73,11 @@ export function createRunEngine(deps: Deps): RunEngine {
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const marks = createMarkSettling(deps);
   const { holdRun, holdsRun, dropRun, ...shards } = createHeldRuns();
-  /** For claims. Does not wait for `makeUp`, because the claiming of runs waits for this. */
-  const wakeNow = (key: RunKey) => wake({ ...deps, ...changes, reconcileAfter, logFailure }, key);
+  /** Claims leave `first` out: they do not wait for `makeUp`, because the claiming of runs waits for them. */
+  const wakeNow = (key: RunKey, first?: () => Promise<void>) =>
+    wake({ ...deps, ...changes, reconcileAfter, logFailure }, key, first);
   const reconcileAfter: ReconcileAfter = (key, afterMs) =>
-    delayed.run(key, afterMs, () =>
-      wake({ ...deps, ...changes, reconcileAfter, logFailure }, key, time.makeUp),
-    );
+    delayed.run(key, afterMs, () => wakeNow(key, time.makeUp));
   const late = createLateCommits(deps, { resume: (stored) => resume(stored) });
   shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key)));
 
@@ -97,7 +96,9 @@ export function createRunEngine(deps: Deps): RunEngine {
   const changes: RunChanges = changesBy((mustHold) => async (key, apply) => {
     const saving = marks.saveSettled(key, { apply, mustHold }, (settled) => save(key, settled));
     const result = await late.watched(key, saving);
-    if (result !== null && isHeldAfter(result, { holdRun, holdsRun })) startEffects(result.run);
+    // If this process saved the run itself, it holds the run from now on, unless another process holds the shard.
+    if (result !== null && (result.saved === "saved" ? holdRun : holdsRun)(result.run))
+      startEffects(result.run);
     if (!executor.isBusy(key)) forgetLastWritten(key);
     return result;
   });
@@ -133,15 +134,6 @@ function resumeBy({ marks, ...parts }: ResumeParts): RunEngine["resume"] {
     else if (!marks.recoverFirst(run)) return parts.startEffects(run);
     await parts.wakeNow(run.key);
   };
-}
-
-/** Holds the run if this process saved the change itself. Returns whether this process holds the run. */
-function isHeldAfter(
-  { run, saved }: SaveResult<unknown>,
-  { holdRun, holdsRun }: Pick<HeldRuns, "holdRun" | "holdsRun">,
-): boolean {
-  if (saved === "saved") return holdRun(run);
-  return holdsRun(run);
 }
 
 /** A fault in Countersign delays this run only. The change is stored already, so the run is reconciled again later. */

@@ -3,12 +3,7 @@
 
 import type { Outcome } from "../domain/effect.ts";
 import { ChannelId, parsed } from "../domain/ids.ts";
-import {
-  applyMessageOutcome,
-  markPosting,
-  nextMessageAct,
-  recoverMessage,
-} from "../domain/message-transitions.ts";
+import { applyMessageOutcome, LOST, markPosting, nextMessageAct } from "../domain/message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES, refusalsOf } from "../domain/posted-message.ts";
 import type { Clock } from "../engine/clock.ts";
 import type { WarnQuietly } from "../engine/logging.ts";
@@ -70,22 +65,14 @@ export async function sendOne(
   const act = notification === null ? null : nextAct(notification, clock.monotonic());
   if (notification === null || act !== due) return;
   if (act === "recover") {
-    const post = recoverMessage(notification.post, clock.monotonic());
+    const post = applyMessageOutcome("post", notification.post, LOST, clock.monotonic());
     return store.saveNotification({ ...notification, post }, true);
   }
   const post = act === "post" ? markPosting(notification.post, clock.now()) : notification.post;
+  const marked = { ...notification, post };
   // A direct message is sent again after a lost answer, whether it is marked or not, so we save the commit of the mark.
-  if (act === "post" && isReadable(notification))
-    await store.saveNotification({ ...notification, post }, true);
-  await settle(deps, { ...notification, post }, act);
-}
-
-async function settle(
-  deps: SendDeps,
-  notification: Notification,
-  act: Exclude<Act, "recover">,
-): Promise<void> {
-  await saveOutcome(deps, notification, act, await perform(deps, notification, act));
+  if (act === "post" && isReadable(notification)) await store.saveNotification(marked, true);
+  await saveOutcome(deps, marked, act, await perform(deps, marked, act));
 }
 
 async function saveOutcome(
