@@ -63,7 +63,7 @@ async function serve<Name extends string>(
   const answer = taken === null ? await handle() : await applyFault(taken, handle, parts.clock);
   if (answer === "reset") request.socket.resetAndDestroy();
   if (typeof answer === "string" || response.destroyed) return;
-  record({ status: answer.status });
+  record({ status: answer.status, empty: answer.body === null || answer.body === "" });
   await send(response, answer, taken?.fault.type === "cut");
 }
 

@@ -22,6 +22,8 @@ export type Recorded = {
   readonly fault: string | null;
   /** Null until the answer has started. */
   readonly status: number | null;
+  /** Whether the answer has no body. False until the answer has started. */
+  readonly empty: boolean;
   /** Whether the connection ended before the whole answer was written to it. */
   readonly lost: boolean;
   readonly done: boolean;
@@ -44,13 +46,15 @@ export type Requests = {
 };
 
 type Arrival = Pick<Recorded, "method" | "path" | "route" | "key">;
-type Update = (change: Partial<Pick<Recorded, "body" | "fault" | "status" | "lost" | "done">>) => void;
+type Update = (
+  change: Partial<Pick<Recorded, "body" | "fault" | "status" | "empty" | "lost" | "done">>,
+) => void;
 export type Recorder = {
   readonly requests: Requests;
   readonly begin: (arrival: Arrival, headers: IncomingHttpHeaders) => Update;
 };
 
-const fresh = { body: null, fault: null, status: null, lost: false, done: false };
+const fresh = { body: null, fault: null, status: null, empty: false, lost: false, done: false };
 const secretHeaders = new Set(["authorization", "x-api-key"]);
 
 export function createRecorder(now: () => number, keep = 100_000): Recorder {

@@ -4,7 +4,7 @@
 import { setTimeout as later } from "node:timers/promises";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { type StruckLane, startStruckLane, type Victim } from "./campaign-lanes.ts";
-import { type Life, live, newLife } from "./life.ts";
+import { type Life, live, newLife, noteStrike } from "./life.ts";
 import { watch, type Witness } from "./verdict.ts";
 
 type Task = { readonly text: string } & Parameters<typeof newLife>[3];
@@ -99,7 +99,7 @@ async function oneLife(lane: StruckLane, index: number, windowMs: number): Promi
   const life = newLife(lane.world, `life ${index}`, task.text, task);
   const witness = watch(lane.world, life);
   const pauses = Array.from({ length: 1 + Math.floor(random() * MAX_KILLS) }, () => random() * windowMs);
-  const killed = killAfter(lane, pauses, random);
+  const killed = killAfter(lane, life, pauses, random);
   const stuck = await live(lane, life, () => Promise.resolve()).then(
     () => null,
     (error: unknown) => String(error),
@@ -110,15 +110,21 @@ async function oneLife(lane: StruckLane, index: number, windowMs: number): Promi
   return { index, life, witness, stuck: stuck ?? torn };
 }
 
-async function killAfter(lane: StruckLane, pauses: readonly number[], random: () => number): Promise<void> {
+async function killAfter(
+  lane: StruckLane,
+  life: Life,
+  pauses: readonly number[],
+  random: () => number,
+): Promise<void> {
   const early = random() < STARTING_SHARE;
   for (const [nth, ms] of pauses.entries()) {
     await later(early && nth > 0 ? Math.min(ms, STARTING_MS) : ms);
     const victim: Victim = strikesDatabase && random() < DATABASE_SHARE ? "database" : "process";
+    const isBack = noteStrike(lane.world, life);
     const bringBack = await lane.strike(victim, random);
     counts[victim === "database" ? "crashes" : "kills"] += 1;
     if (victim === "database") await later(random() * AWAY_MS);
-    const back = bringBack();
+    const back = bringBack().finally(isBack);
     // The start of a process that is killed meanwhile is expected to fail.
     if (early && victim === "process" && nth + 1 < pauses.length) back.catch(() => undefined);
     else await back;

@@ -27,6 +27,19 @@ export type Life = {
   again: number;
   /** The messages on which the requester chose to start again. */
   readonly askedAgain: Set<string>;
+  /** When the bot or its database was struck, and when it was back. */
+  readonly strikes: Struck[];
+};
+
+export type Struck = { readonly from: number; to: number };
+
+/** What the judge looks at. */
+export type Evidence = {
+  readonly slack: { readonly workspace: Pick<World["slack"]["workspace"], "messages" | "app" | "onChange"> };
+  readonly service: {
+    readonly runs: Pick<World["service"]["runs"], "all">;
+    readonly requests: Pick<World["service"]["requests"], "all">;
+  };
 };
 
 export type Attempt = {
@@ -103,7 +116,15 @@ export function newLife(
     attempts: [],
     again: 0,
     askedAgain: new Set(),
+    strikes: [],
   };
+}
+
+/** Notes that something of the bot is struck now. The caller calls the returned function when it is back. */
+export function noteStrike({ clock }: World, { strikes }: Life): () => void {
+  const struck: Struck = { from: clock.now(), to: Infinity };
+  strikes.push(struck);
+  return () => void (struck.to = clock.now());
 }
 
 export async function live(lane: Reachable, life: Life, before: Before): Promise<void> {
@@ -298,14 +319,14 @@ const hasButton = ({ blocks }: Message, action: string): boolean =>
   blocks.some(({ elements }) => hasElement(elements, action));
 
 /** Returns the bot's messages that everyone in the channel sees. */
-export function messagesOf({ slack }: World, { channel }: Life): Message[] {
+export function messagesOf({ slack }: Evidence, { channel }: Life): Message[] {
   const { messages, app } = slack.workspace;
   return messages.filter(
     (each) => each.channel === channel && each.author === app.person && each.ephemeralFor === null,
   );
 }
 
-export function openingsOf(world: World, life: Life): Message[] {
+export function openingsOf(world: Evidence, life: Life): Message[] {
   return messagesOf(world, life).filter(({ thread }) => thread === null);
 }
 

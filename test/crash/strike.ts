@@ -2,7 +2,7 @@
 
 import { hold, holdPoll, type Place } from "./hold.ts";
 import type { Lane } from "./lane.ts";
-import { type Before, isCard, type Life, messagesOf } from "./life.ts";
+import { type Before, isCard, type Life, messagesOf, noteStrike } from "./life.ts";
 
 /** Where in a life the process dies. */
 export type Point = {
@@ -54,10 +54,12 @@ function strike(lane: Lane, life: Life, point: Point): { armed: Promise<void>; o
     armed.resolve();
     if (before === "end" && place !== null) poll?.release();
     await reached(held?.reached, place);
+    const isBack = noteStrike(lane.world, life);
     await lane.kill();
     poll?.release();
     if (place?.cut !== "late") held?.release();
     await lane.restart();
+    isBack();
     // The worst moment for an old state of a card is when the newest one is already there.
     if (place?.call === "chat.update" && before === "submit") await decidedCard(lane, life);
     held?.release();

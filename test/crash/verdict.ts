@@ -3,9 +3,8 @@
 import type { Recorded } from "#sandbox/service/recorder.ts";
 import type { Run } from "#sandbox/service/service-run.ts";
 import type { Message } from "#sandbox/slack/model.ts";
-import type { World } from "#sandbox/world/world.ts";
-import { isInState } from "../make/message-id.ts";
-import { approversOf, isCard, isOutcome, type Life, messagesOf, openingsOf } from "./life.ts";
+import { cardStateOf, isInState } from "../make/message-id.ts";
+import { approversOf, type Evidence, isCard, isOutcome, type Life, messagesOf, openingsOf } from "./life.ts";
 
 export type Verdict = {
   readonly broken: readonly string[];
@@ -21,7 +20,7 @@ export type Verdict = {
 export type Witness = { verdict(): Verdict; stop(): void };
 
 /** Watches from now on, so that even what was visible only for a moment is judged. */
-export function watch(world: World, life: Life): Witness {
+export function watch(world: Evidence, life: Life): Witness {
   const seen = new Map<string, Message>();
   const broken = new Set<string>();
   const look = (): void => {
@@ -54,22 +53,29 @@ function twiceOpen(messages: readonly Message[]): string[] {
   return open.length === new Set(open).size ? [] : ["two messages at once can decide the same approval"];
 }
 
+/** The faults that leave the answer as the service meant it. */
+const HARMLESS: readonly (string | null)[] = [null, "delay", "drip", "gate"];
+
+/** Whether the whole answer was sent and means yes. A success without a body does, whatever else a fault did to it. */
+const isYes = ({ status, lost, fault, empty }: Recorded): boolean =>
+  status !== null && status >= 200 && status < 300 && !lost && (empty || HARMLESS.includes(fault));
+
 /** A card may say "approved" or "denied" only after the bot has received the service's confirmation of one of our decisions. */
-function claimedTooMuch(world: World, life: Life, messages: readonly Message[]): string[] {
+function claimedTooMuch(world: Evidence, life: Life, messages: readonly Message[]): string[] {
   const claims = messages.filter((each) => isInState(each, "approved", "denied"));
   const confirmed = new Set(
     decisionsOf(world, life)
-      .filter(({ status, lost }) => status !== null && status < 300 && !lost)
+      .filter(isYes)
       .map(({ path }) => path),
   );
   return claims.length > confirmed.size ? ["a card says that a decision is confirmed, and it is not"] : [];
 }
 
-function runsOf({ service }: World, life: Life): Run[] {
+function runsOf({ service }: Evidence, life: Life): Run[] {
   return service.runs.all().filter(({ input }) => input === life.task);
 }
 
-function decisionsOf(world: World, life: Life): Recorded[] {
+function decisionsOf(world: Evidence, life: Life): Recorded[] {
   const ids = runsOf(world, life).map(({ id }) => id);
   return world.service.requests
     .all({ route: "decide" })
@@ -77,12 +83,12 @@ function decisionsOf(world: World, life: Life): Recorded[] {
 }
 
 /** Returns the runs that a thread shows. Another may exist whose creation was never answered; its thread says so. */
-function shownRuns(world: World, life: Life): Run[] {
+function shownRuns(world: Evidence, life: Life): Run[] {
   const openings = JSON.stringify(openingsOf(world, life).map(({ blocks }) => blocks));
   return runsOf(world, life).filter(({ id }) => openings.includes(id));
 }
 
-function judge(world: World, life: Life, ever: readonly Message[]): Verdict {
+function judge(world: Evidence, life: Life, ever: readonly Message[]): Verdict {
   const broken = [...judgeThread(world, life, ever), ...judgeRuns(world, life, ever)];
   const sent = Map.groupBy(decisionsOf(world, life), ({ path }) => path);
   for (const posts of sent.values()) broken.push(...judgeDecision(life, posts));
@@ -91,6 +97,7 @@ function judge(world: World, life: Life, ever: readonly Message[]): Verdict {
     ...lost.map((reason) => `"${reason}" was acknowledged, and another decision left the bot or none`),
   );
   const cards = messagesOf(world, life).filter(isCard);
+  broken.push(...judgeCards(life, cards, [...sent.values()]));
   if (cards.some(canDecide)) broken.push("at rest a card can still be decided");
   return {
     broken,
@@ -101,7 +108,28 @@ function judge(world: World, life: Life, ever: readonly Message[]): Verdict {
   };
 }
 
-function judgeThread(world: World, life: Life, ever: readonly Message[]): string[] {
+/** How long the bot may take to store an answer that it has received (ms). A loaded machine is slow. */
+const STORED_MS = 1_000;
+
+/** Whether the bot must know that the service said yes: it was not struck before it could store the answer. */
+const mustBeKnown = (life: Life, post: Recorded): boolean =>
+  isYes(post) && life.strikes.every(({ from, to }) => post.at < from - STORED_MS || post.at > to);
+
+/** At rest a card says what was decided, or that this is not confirmed if the bot cannot know it. */
+function judgeCards(life: Life, cards: readonly Message[], sent: readonly (readonly Recorded[])[]): string[] {
+  const right = life.verdict === "approve" ? "approved" : "denied";
+  const wrong = cards.filter((each) => !isInState(each, right, "unconfirmed"));
+  const modest = cards.filter((each) => isInState(each, "unconfirmed")).length;
+  const unknown = sent.filter((posts) => !posts.some((post) => mustBeKnown(life, post))).length;
+  return [
+    ...wrong.map((each) => `at rest a card says "${cardStateOf(each)}" in place of "${right}"`),
+    ...(modest <= unknown
+      ? []
+      : [`unconfirmed cards: ${modest}; decisions without a clear answer: ${unknown}`]),
+  ];
+}
+
+function judgeThread(world: Evidence, life: Life, ever: readonly Message[]): string[] {
   const wanted = 1 + life.again;
   const count = (what: string, found: number, most = wanted): string[] =>
     found === most ? [] : [`${found} ${what} in place of ${most}`];
@@ -120,7 +148,7 @@ function judgeThread(world: World, life: Life, ever: readonly Message[]): string
   ];
 }
 
-function judgeRuns(world: World, life: Life, ever: readonly Message[]): string[] {
+function judgeRuns(world: Evidence, life: Life, ever: readonly Message[]): string[] {
   const shown = shownRuns(world, life);
   const asked = shown.flatMap(({ approvals }) => approvals);
   const cards = ever.filter(isCard).length;
