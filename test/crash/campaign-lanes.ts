@@ -1,7 +1,9 @@
 // The lanes of the kill campaign: one process with a file, or several processes with their own PostgreSQL server, which may have a standby.
-// Processes and server can be killed, and come back.
+// Processes can be killed or suspended, the server can be killed, and both come back.
 
+import { setTimeout as later } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { SHARED } from "#src/engine/lease-keeper.ts";
 import type { Replica } from "#sandbox/bot/replicas.ts";
 import { startPostgres } from "../make/postgres.ts";
 import { type CrashingServer, startFailingOver } from "./failing-over.ts";
@@ -11,13 +13,22 @@ import { startReplicaLane } from "./replica-lane.ts";
 export type Victim = "process" | "database";
 
 export type StruckLane = Pick<Lane, "world" | "up" | "audit" | "findings" | "quiet" | "stop"> & {
-  /** Kills a process with SIGKILL, or crashes the database with SIGQUIT. Resolves to a function that brings it back. */
-  strike(victim: Victim, random: () => number): Promise<() => Promise<void>>;
+  /**
+   * Kills a process with SIGKILL or, if there are others, suspends one with SIGSTOP; or crashes the database with SIGQUIT. Resolves to null
+   * if no process was running.
+   */
+  strike(victim: Victim, random: () => number): Promise<Hit | null>;
 };
+
+export type Hit = { readonly how: "killed" | "suspended" | "crashed"; bringBack(): Promise<void> };
 
 const POLICY_FILE = fileURLToPath(new URL("kill-campaign-policy.yaml", import.meta.url));
 /** The share of process kills that hit the owner of the run. The others hit any process. */
 const HOLDER_SHARE = 0.7;
+/** The share of strikes at one of several processes that suspend it. The others kill it. */
+const SUSPENDED_SHARE = 0.3;
+/** Longer than a lease (ms). When the process wakes up, another owns its runs, and it must write and send nothing for them. */
+const SUSPENDED_MS = SHARED.leaseMs + 2 * SHARED.renewEveryMs;
 
 /** With one replica, the database is an SQLite file, which cannot be killed. */
 export async function startStruckLane(replicas: number, hasStandby: boolean): Promise<StruckLane> {
@@ -27,7 +38,7 @@ export async function startStruckLane(replicas: number, hasStandby: boolean): Pr
     ...lane,
     strike: async () => {
       await lane.kill();
-      return () => lane.restart();
+      return { how: "killed", bringBack: () => lane.restart() };
     },
   };
 }
@@ -36,8 +47,10 @@ async function startReplicas(replicas: number, server: CrashingServer): Promise<
   const lane = await startReplicaLane(server, { replicas, env: { POLICY_FILE } });
   return {
     ...lane,
-    strike: (victim, random) =>
-      victim === "database" ? server.crash() : killReplica(lane.bot.replicas, random),
+    strike: async (victim, random) =>
+      victim === "database"
+        ? { how: "crashed", bringBack: await server.crash() }
+        : strikeReplica(lane.bot.replicas, random),
     stop: async () => {
       await lane.stop();
       await server.stop();
@@ -57,14 +70,24 @@ async function startOne(): Promise<CrashingServer> {
   };
 }
 
-async function killReplica(replicas: readonly Replica[], random: () => number): Promise<() => Promise<void>> {
-  const [wantsHolder, place] = [random() < HOLDER_SHARE, random()];
+async function strikeReplica(replicas: readonly Replica[], random: () => number): Promise<Hit | null> {
+  const [wantsHolder, place, suspends] = [random() < HOLDER_SHARE, random(), random() < SUSPENDED_SHARE];
   const running = replicas.filter(({ state }) => state() === "running");
   const struck =
     (wantsHolder ? await holderAmong(running) : null) ?? running[Math.floor(place * running.length)];
-  if (struck === undefined) return () => Promise.resolve();
+  if (struck === undefined) return null;
+  if (suspends) return suspend(struck);
   await struck.stop("SIGKILL");
-  return () => struck.start();
+  return { how: "killed", bringBack: () => struck.start() };
+}
+
+function suspend(replica: Replica): Hit {
+  replica.pause();
+  const bringBack = async (): Promise<void> => {
+    await later(SUSPENDED_MS);
+    replica.resume();
+  };
+  return { how: "suspended", bringBack };
 }
 
 async function holderAmong(running: readonly Replica[]): Promise<Replica | null> {

@@ -1,5 +1,5 @@
 // Plays lives of runs under a policy with quorum and holds, with kills at random instants: `npm run campaign:kills -- --lives 2000 --seed
-// 1`. The last line has the figures. Prints each broken invariant, and exits with 1 if there is one. docs/reliability.md has results.
+// 1`. One of several processes may also be suspended for longer than its lease. The last line has the figures. Prints each broken invariant, and exits with 1 if there is one. docs/reliability.md has results.
 
 import { setTimeout as later } from "node:timers/promises";
 import { readCommandLine, wholeNumber } from "../make/command-line.ts";
@@ -34,8 +34,9 @@ const { lives: size, from, replicas, seed, lanes, minutes, strikesDatabase, hasS
 
 const counts = {
   lives: 0,
-  kills: 0,
-  crashes: 0,
+  killed: 0,
+  suspended: 0,
+  crashed: 0,
   acknowledged: 0,
   lost: 0,
   broken: 0,
@@ -53,11 +54,14 @@ console.log(figures());
 process.exit(counts.broken === 0 ? 0 : 1);
 
 function figures(): string {
-  const { lives, kills, crashes, acknowledged, lost, broken, again, unconfirmed, resent } = counts;
+  const { lives, killed, suspended, crashed, acknowledged, lost, broken, again, unconfirmed, resent } =
+    counts;
   const seconds = Math.round((Date.now() - startedAt) / 1_000);
-  const struck = strikesDatabase
-    ? `${kills} kills of a process and ${crashes} of the database`
-    : `${kills} kills`;
+  const struck = [
+    `${killed} kills`,
+    ...(replicas > 1 ? [`${suspended} suspensions beyond the lease`] : []),
+    ...(strikesDatabase ? [`${crashed} kills of the database`] : []),
+  ].join(", ");
   return `${lives} lives, ${replicas} ${replicas === 1 ? "process" : "processes"}, ${struck}, ${acknowledged} decisions acknowledged, seed ${seed}: ${broken} violations, ${lost} acknowledged decisions lost; ${again} started again after an unknown start, ${unconfirmed} decisions honestly unconfirmed, ${resent} sent again with the same content; ${seconds} s`;
 }
 
@@ -121,12 +125,16 @@ async function killAfter(
     await later(early && nth > 0 ? Math.min(ms, STARTING_MS) : ms);
     const victim: Victim = strikesDatabase && random() < DATABASE_SHARE ? "database" : "process";
     const isBack = noteStrike(lane.world, life);
-    const bringBack = await lane.strike(victim, random);
-    counts[victim === "database" ? "crashes" : "kills"] += 1;
-    if (victim === "database") await later(random() * AWAY_MS);
-    const back = bringBack().finally(isBack);
+    const hit = await lane.strike(victim, random);
+    if (hit === null) {
+      isBack();
+      continue;
+    }
+    counts[hit.how] += 1;
+    if (hit.how === "crashed") await later(random() * AWAY_MS);
+    const back = hit.bringBack().finally(isBack);
     // The start of a process that is killed meanwhile is expected to fail.
-    if (early && victim === "process" && nth + 1 < pauses.length) back.catch(() => undefined);
+    if (early && hit.how === "killed" && nth + 1 < pauses.length) back.catch(() => undefined);
     else await back;
   }
 }
