@@ -1,4 +1,4 @@
-// Ten stories. Each is played once for every way in which a few of its calls go wrong, or a process dies at one of them.
+// Eleven stories. Each is played once for every way in which a few of its calls go wrong, or a process dies at one of them.
 
 import type { Verdict } from "#src/domain/approval.ts";
 import type { UserId } from "#src/domain/ids.ts";
@@ -239,17 +239,37 @@ export const STORIES: { readonly [name: string]: Story } = {
     play: async (stage) => {
       const run = await withCard(stage);
       stage.faultsBegin();
-      const { people, slack } = stage.world;
-      // If the story fails meanwhile, this fails, too, which says nothing new.
-      const deciding = stage.decides(ANA, "approve").catch(() => null);
-      const freezing = people.freeze(await stage.process(), ADMIN, OPS);
-      const key = slack.messages[0]?.key;
-      if (key !== undefined) await stage.world.finish(people.stop(await stage.process(), BEN, key, OPS));
-      await stage.world.finish(Promise.all([deciding, freezing]));
-      await stage.world.pass(3_000);
-      for (const by of [LEAD, LEAD, LEAD])
-        if (await stage.world.finish(people.unfreeze(await stage.process(), by, OPS))) break;
+      const form = await stage.opens(ANA, await stage.card(), "approve");
+      // Meanwhile, the answer is under way.
+      stage.goesWrong("POST decision", "slow");
+      await stopAndFreeze(stage, form, () => stage.world.records.sent.length > 0);
+      await stage.ends(run);
+    },
+  },
+  "stop and freeze while held": {
+    replicas: 1,
+    rule: { holdMs: 2_000 },
+    play: async (stage) => {
+      const run = await withCard(stage);
+      stage.faultsBegin();
+      const form = await stage.opens(ANA, await stage.card(), "approve");
+      await stopAndFreeze(stage, form, () => stage.world.records.submits[0]?.told === "ok");
       await stage.ends(run);
     },
   },
 };
+
+/** Submits the form, and brakes at the moment when `isTime` holds. The freeze is lifted later. */
+async function stopAndFreeze(stage: Stage, form: Form | null, isTime: () => boolean): Promise<void> {
+  const { people, slack } = stage.world;
+  // If the story fails meanwhile, this fails, too, which says nothing new.
+  const deciding = stage.submits(form).catch(() => null);
+  await stage.until(isTime);
+  const freezing = people.freeze(await stage.process(), ADMIN, OPS);
+  const key = slack.messages[0]?.key;
+  if (key !== undefined) await stage.world.finish(people.stop(await stage.process(), BEN, key, OPS));
+  await stage.world.finish(Promise.all([deciding, freezing]));
+  await stage.world.pass(3_000);
+  for (const by of [LEAD, LEAD, LEAD])
+    if (await stage.world.finish(people.unfreeze(await stage.process(), by, OPS))) break;
+}

@@ -1,6 +1,6 @@
 // `npm run simulate -- --seeds N [--from SEED] [--lanes L]` plays random histories, some of them side by side, and judges them.
 // `npm run simulate -- --seed S --verbose` plays one history and prints it.
-// `npm run simulate -- --enumerate [--faults 2] [--every K] [--story NAME] [--minutes M] [--lanes L]` plays the ten stories once for each
+// `npm run simulate -- --enumerate [--faults 2] [--every K] [--story NAME] [--minutes M] [--lanes L]` plays the stories once for each
 // combination of at most that many faults, or for every Kth of those with the most faults.
 // `npm run simulate -- --days N [--seed S]` plays many days in one world, and compares what is kept at the end of each.
 // Exit code 1: an invariant was broken, or something grew that should not.
