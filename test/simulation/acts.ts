@@ -87,21 +87,30 @@ const raise: Act = (playing) =>
     const content: Json = { action: "delete it", version: playing.contents };
     if (isOnItsWay(playing, run, id)) return;
     const form = world.records.forms.some((each) => each.run === run.id && each.approval === id);
-    if (world.service.raise(run, id, content, now) && form)
-      world.reached("a request changes while its form is open");
+    const waits = run.items.has(id) && isRecorded(world, run, id);
+    if (!world.service.raise(run, id, content, now)) return;
+    if (form) world.reached("a request changes while its form is open");
+    if (waits) world.reached("a request changes after a decision on it, before one leaves");
   });
 
-/** A decision cannot carry a condition in the service's interface, so one that is under way may meet a changed request. */
+/**
+ * Returns whether a decision has left and may still arrive. It cannot carry a condition in the service's interface, so it would be applied
+ * to a changed request.
+ */
 const isOnItsWay = ({ world }: Playing, run: ServiceRun, id: ApprovalId): boolean =>
-  run.items.has(id) &&
-  world.records.submits.some(
-    (each) => each.run === run.id && each.approval === id && each.told !== "refused" && !isOver(world, each),
+  world.records.sent.some(
+    (each) => each.run === run.id && each.approval === id && each.arrivesBy > world.timeline.now,
   );
 
-const isOver = (
-  { service }: SimulatedWorld,
-  { run, approval }: { run: ServiceRun["id"]; approval: ApprovalId },
-) => (service.runs.get(run)?.items.get(approval)?.resolved ?? null) !== null;
+/** Returns whether someone was told that their decision or vote is recorded, and no decision on the approval has left. */
+const isRecorded = ({ records }: SimulatedWorld, run: ServiceRun, id: ApprovalId): boolean => {
+  const isOnIt = (each: { readonly run: ServiceRun["id"]; readonly approval: ApprovalId }): boolean =>
+    each.run === run.id && each.approval === id;
+  return (
+    !records.sent.some(isOnIt) &&
+    records.submits.some((each) => isOnIt(each) && each.told === "ok" && each.undoneAt === null)
+  );
+};
 
 const list: Act = (playing) =>
   withRun(playing, (run, now) => {

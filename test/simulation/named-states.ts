@@ -15,6 +15,7 @@ export const NAMED_STATES = [
   "another decision follows a refused one",
   "a stale read after a decision",
   "a request changes while its form is open",
+  "a request changes after a decision on it, before one leaves",
   "a submit is refused: changed",
   "a submit is refused: closed",
   "a submit is refused: already-voted",
