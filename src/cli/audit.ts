@@ -64,6 +64,7 @@ async function execute(command: AuditCommand, where: Where): Promise<number> {
   switch (command.type) {
     case "rotate-key":
       console.log(await rotateKeys(where, command.newKey === null ? null : readNewKey(command.newKey)));
+      await warnIfTampered(where);
       return GOOD;
     case "redact": {
       const { tampered, words } = await redactText(where, command);
@@ -107,6 +108,21 @@ function readNewKey(file: string): NewKey {
   throw new Error(
     `${file} contains neither an Ed25519 private key in PEM format nor 32 bytes in base64. The key was not changed.`,
   );
+}
+
+/** The key is replaced whatever the audit says, because it may have been stolen. */
+async function warnIfTampered(where: Where): Promise<void> {
+  try {
+    const audit = await openAuditFile(where.database);
+    try {
+      const verdict = await auditVerdict(audit, publicKeysFor(where, []), []);
+      if (!verdict.ok) console.error(`${verdictWords(verdict, 0)}\nThe key was replaced all the same.`);
+    } finally {
+      await audit.close();
+    }
+  } catch (error) {
+    console.error(`The audit was not verified: ${wordsOf(error)}. The key was replaced all the same.`);
+  }
 }
 
 async function verify(audit: AuditFile, command: Verification, where: Where): Promise<number> {

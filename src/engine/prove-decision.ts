@@ -6,7 +6,6 @@ import { type AuditEntry, saysSameVote } from "../audit/entry.ts";
 import { earlierVotes } from "../domain/approval-transitions.ts";
 import type { Approval, Decision } from "../domain/approval.ts";
 import { isFinalOutcome, voidCause } from "../domain/audit/hash-chain.ts";
-import { FAULT_WORDS } from "../domain/audit/verify-chain.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import { type Run, runId } from "../domain/run.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
@@ -40,7 +39,7 @@ async function findUnprovenStage(audit: AuditLookup, run: Run, approval: Approva
     const proven = await audit.provenEntry(seq);
     const why = proven.ok
       ? disproveStage(proven.kept.entry, { run, approval, afterMs })
-      : FAULT_WORDS[proven.fault];
+      : proven.finding.words;
     if (why === null) continue;
     const words = `a stored escalation (${where(run, approval)}) is not confirmed by audit entry ${seq}, and the decision was not sent: ${why}`;
     return { id: `${run.key} ${approval.id} ${approval.version} stage ${afterMs}`, words, run: run.key };
@@ -77,7 +76,7 @@ async function disproveVote(
   const { entry: seq } = vote;
   if (seq === undefined) return "no entry of the audit decides it";
   const proven = await audit.provenEntry(seq);
-  if (!proven.ok) return `audit entry ${seq}: ${FAULT_WORDS[proven.fault]}`;
+  if (!proven.ok) return proven.finding.words;
   const { entry } = proven.kept;
   if (!kinds.includes(entry.what) || !isAbout(entry, run, approval) || !saysSameVote(entry, vote))
     return `audit entry ${seq} says something else`;

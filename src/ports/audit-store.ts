@@ -4,7 +4,6 @@
 import type { AuditEntry, KeptEntry } from "../audit/entry.ts";
 import type { Verdict } from "../domain/approval.ts";
 import type { AuditPlace, ChainedEntry } from "../domain/audit/hash-chain.ts";
-import type { AuditFault } from "../domain/audit/verify-chain.ts";
 import type { RunKey } from "../domain/ids.ts";
 
 /** The audit, which is only appended to. */
@@ -52,8 +51,8 @@ export type AuditLog = {
 
 export type Proven =
   | { readonly ok: true; readonly kept: KeptEntry }
-  /** `finding` is the one that `checkAudit` has for the same row. */
-  | { readonly ok: false; readonly fault: AuditFault; readonly finding: Finding };
+  /** `finding` is the one that `checkAudit` has for the row that is wrong: this one, or a later one through which an earlier key's is proven. */
+  | { readonly ok: false; readonly finding: Finding };
 
 /** `isIntact`: whether the entry is proven. An entry that is not may lie, or stand behind a missing one. */
 export type SettledEntry = { readonly seq: number; readonly outcome: string; readonly isIntact: boolean };

@@ -19,6 +19,7 @@ import { backUp } from "#src/adapters/store/back-up.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { type Ended, runCommand } from "../make/run-command.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
+import { spoil } from "../make/spoil.ts";
 
 let folder = "";
 let file = "";
@@ -175,6 +176,14 @@ test("changes nothing if the new key is the current one, or already signs the au
   expect(again).toMatchObject({ code: 0, err: "" });
   expect(again.out).toContain("already signs the audit, so nothing was changed");
   expect((await auditUnder(next.seed, "verify")).out).toContain("Intact: 4 entries");
+});
+
+test("warns of an audit that was changed, because the new key vouches for no entry before it", async () => {
+  await write();
+  spoil(file, "update audit set entry = replace(entry, 'stored', 'other') where seq = 1");
+  const seen = await audit("rotate-key");
+  expect(seen).toMatchObject({ code: 0, err: expect.stringContaining("TAMPERED at entry 1: ") as string });
+  expect(seen.out).toContain(`The key ${readAuditKey(file)?.id} replaces`);
 });
 
 test("creates no database", async () => {

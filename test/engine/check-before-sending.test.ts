@@ -210,7 +210,7 @@ test("a denial that the audit does not confirm is a finding at once, even while 
     const proven = await provenEntry(seq);
     if (!proven.ok || proven.kept.entry.what !== "decided") return proven;
     proofs += 1;
-    return { ok: false, fault: "altered", finding: { id: "entry", words: "altered", run: null } };
+    return { ok: false, finding: { id: "entry", words: "altered", run: null } };
   };
   const turn = Promise.withResolvers<undefined>();
   bench.chat.waitForTurn = () => turn.promise;

@@ -23,7 +23,9 @@ test.each<[string, number]>([
   const audit = {
     provenEntry: (seq: number) =>
       Promise.resolve(
-        seq === 1 ? { ok: true, kept: { entry: decided, link: "" } } : { ok: false, fault: "altered" },
+        seq === 1
+          ? { ok: true, kept: { entry: decided, link: "" } }
+          : { ok: false, finding: { words: "changed" } },
       ),
     settledAfter: () => Promise.resolve({ entries: [], damage: [] }),
   };

@@ -235,37 +235,40 @@ export function createProof(
 
   /**
    * An earlier key may have been replaced because it was stolen, so its signature alone proves nothing. But the first entry of our key covers
-   * all earlier entries through the links. Later entries of our key follow whatever row stands before them, so they prove none.
+   * all earlier entries through the links. Later entries of our key follow whatever row stands before them, so they prove none. A broken link
+   * on the way is the finding about the row that has it, because the earlier entry itself may be intact.
    */
-  async function anchorFault(from: ChainedEntry): Promise<AuditFault | null> {
+  async function anchorFinding(from: ChainedEntry): Promise<Finding | null> {
     for (let previous = from; ;) {
       const rows = await rowsFrom(previous.seq + 1, ENTRIES_IN_READ);
-      if (rows.length === 0) return "unknown-key";
+      if (rows.length === 0) return auditFinding("unknown-key", from);
       for (const row of rows) {
-        if (row.seq !== previous.seq + 1) return "gap";
-        if (row.key === key.id) return rowFault(row, previous.link, tools) ?? firstOfKeyFault(row);
-        if (row.link !== digestOf(linkText(previous.link, row))) return "altered";
+        if (row.seq !== previous.seq + 1) return auditFinding("gap", row);
+        if (row.key === key.id)
+          return (
+            rowFinding(row, previous.link) ?? (isFirstOfKey(row) ? null : auditFinding("unknown-key", from))
+          );
+        if (row.link !== digestOf(linkText(previous.link, row))) return auditFinding("altered", row);
         previous = row;
       }
     }
   }
 
-  async function faultOf(row: ChainedEntry, previous: string): Promise<AuditFault | null> {
-    if (row.key === key.id) return rowFault(row, previous, tools);
+  function rowFinding(row: ChainedEntry, previous: string): Finding | null {
     const unsigned = { hash: digestOf, signature: () => "good" as const };
-    return rowFault(row, previous, unsigned) ?? anchorFault(row);
+    const fault = rowFault(row, previous, row.key === key.id ? tools : unsigned);
+    return fault === null ? null : auditFinding(fault, row);
   }
 
   return async (seq) => {
     const rows = await rowsFrom(seq - 1, 2);
     const row = rows.find((candidate) => candidate.seq === seq);
-    if (row === undefined) return { ok: false, fault: "gap", finding: missingFinding(seq, "gap") };
+    if (row === undefined) return { ok: false, finding: missingFinding(seq, "gap") };
     const previous =
       rows.find((candidate) => candidate.seq === seq - 1)?.link ?? (await read(() => linkOf(db, seq - 1)));
-    const fault = previous === null ? "gap" : await faultOf(row, previous);
-    return fault === null
-      ? { ok: true, kept: kept(row) }
-      : { ok: false, fault, finding: auditFinding(fault, row) };
+    if (previous === null) return { ok: false, finding: auditFinding("gap", row) };
+    const finding = rowFinding(row, previous) ?? (row.key === key.id ? null : await anchorFinding(row));
+    return finding === null ? { ok: true, kept: kept(row) } : { ok: false, finding };
   };
 }
 
@@ -285,7 +288,6 @@ export function createReadableProof(
 }
 
 /** Only the entry with which our key took over is its first. */
-const firstOfKeyFault = ({ text }: ChainedEntry): AuditFault | null =>
-  parsedEntry(text)?.["what"] === "key-accepted" ? null : "unknown-key";
+const isFirstOfKey = ({ text }: ChainedEntry): boolean => parsedEntry(text)?.["what"] === "key-accepted";
 
 const kept = ({ seq, link, text }: ChainedEntry): KeptEntry => keptEntry({ seq, link, entry: text });

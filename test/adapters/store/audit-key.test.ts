@@ -23,6 +23,7 @@ import { rotateKey } from "#src/adapters/store/audit-upkeep.ts";
 import { KEY_RETIRED } from "#src/ports/store.ts";
 import { sha256 } from "../../audit/tampering.ts";
 import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
+import { spoil } from "../../make/spoil.ts";
 
 let folder = "";
 let file = "";
@@ -136,6 +137,19 @@ describe("another key", () => {
     await second.close();
   });
 
+  test("that took over proves no earlier entry behind a changed one, and only the changed one is accused", async () => {
+    for (let starts = 0; starts < 3; starts += 1) await write(seed(1));
+    spoil(file, "update audit set entry = replace(entry, 'started', 'stopped') where seq = 2");
+    await rotate();
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test", auditKey: seed(2) });
+    const findings = await store.checkAudit();
+    expect(findings.map(({ words }) => words)).toEqual([expect.stringMatching(/^audit entry 2: /)]);
+    for (const seq of [1, 2])
+      expect(await store.provenEntry(seq)).toMatchObject({ ok: false, finding: findings[0] });
+    expect(await store.provenEntry(3)).toMatchObject({ ok: true });
+    await store.close();
+  });
+
   const named = ({ id, publicKey }: AuditKey) => ({ id, publicKey });
   const forged = (key: AuditKey, entry: object, drop = 0): void => {
     const raw = new DatabaseSync(file);
@@ -193,7 +207,8 @@ describe("another key", () => {
     await store.audit([anAuditEntry(aRun())]);
     forged(two, { what: "freeze-lifted", refers: 1 });
     await store.audit([anAuditEntry(aRun())]);
-    expect(await store.provenEntry(2)).toMatchObject({ ok: false, fault: "unknown-key" });
+    const finding = { id: expect.stringMatching("^unknown-key 2 ") as string };
+    expect(await store.provenEntry(2)).toMatchObject({ ok: false, finding });
     expect(await store.provenEntry(3)).toMatchObject({ ok: true });
     await store.close();
   });
