@@ -9,6 +9,7 @@ import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { BACKUP_MARK, EARLIER_MARK } from "../../ports/store.ts";
 import { auditIn, type AuditFile } from "./audit-file.ts";
 import { uncopied, unusable } from "./faults.ts";
+import { refuseUnreadable } from "./refuse-unreadable.ts";
 import { refuseEmpty, schemaVersion, WrongDatabase } from "./schema.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import { syncFolderOf } from "./sync-folder.ts";
@@ -80,7 +81,6 @@ const alreadyBegun = (partial: string): string =>
 
 /** With the write-ahead log, readers and writers do not block each other. */
 async function copyPages(database: string, partial: string): Promise<void> {
-  if (!existsSync(database)) throw new NotRead("", { cause: new Error("there is no such file") });
   const raw = openSource(database);
   try {
     await backup(raw, partial, { rate: ALL_PAGES });
@@ -91,6 +91,7 @@ async function copyPages(database: string, partial: string): Promise<void> {
 
 function openSource(database: string): DatabaseSync {
   try {
+    refuseUnreadable(database);
     // A read-only connection would leave SQLite's side files (-wal, -shm) beside a database that no bot uses.
     const raw = new DatabaseSync(database);
     raw.exec("pragma query_only = on");

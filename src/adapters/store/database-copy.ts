@@ -1,11 +1,11 @@
 // Reads a database as it is at one moment, while bots may be using it. Changes and migrates nothing: a file is copied, and a server is read in
 // one transaction that sees nothing newer.
 
-import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import { copyDatabase } from "./examine-database.ts";
 import { unusable } from "./faults.ts";
 import { nameOf, openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
+import { refuseUnreadable } from "./refuse-unreadable.ts";
 import type { Engine } from "./schema.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import type { Database } from "./database.ts";
@@ -18,8 +18,12 @@ export const shown = (database: string): string => (isServer(database) ? nameOf(
 
 /** Throws one line for the operator. A command that writes calls this first, because it would create the file. */
 export function refuseMissing(database: string): void {
-  if (!isServer(database) && !existsSync(database))
-    throw unusable(database, new Error("there is no such file"));
+  if (isServer(database)) return;
+  try {
+    refuseUnreadable(database);
+  } catch (error) {
+    throw unusable(database, error);
+  }
 }
 
 export type Snapshot = {

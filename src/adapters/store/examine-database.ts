@@ -21,6 +21,7 @@ import { newest } from "./append-audit.ts";
 import type { Database } from "./database.ts";
 import { type Engine, schemaState, schemaVersion } from "./schema.ts";
 import { isFree, lockFile, lockIfFree } from "./process-lock.ts";
+import { refuseUnreadable } from "./refuse-unreadable.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import { isDenied, isFull, reasonOf, Unusable, unusable } from "./faults.ts";
 
@@ -194,7 +195,7 @@ const ALL_PAGES = 2 ** 30;
 
 /** Rejects if there is no such file, or if it cannot be read. `free`: no process had the database locked. */
 export async function copyDatabase(database: string): Promise<DatabaseCopy & { readonly free: boolean }> {
-  if (!existsSync(database)) throw new Error("there is no such file");
+  refuseUnreadable(database);
   const { file, remove } = placeForCopy();
   try {
     return { file, remove, free: await copyTo(database, file) };
@@ -264,7 +265,6 @@ function copyBytes(database: string, file: string): void {
 
 /** Copies the database and locks out every bot until `remove`. Rejects with one line for the operator, also if a bot is using it. */
 export async function copyAndHold(database: string): Promise<DatabaseCopy> {
-  if (!existsSync(database)) throw unusable(database, new Error("there is no such file"));
   const lock = lockOf(database);
   if (lock === null) throw unusable(database, new Error(`${await usedBy(database)}: stop it first`));
   const copy = placeForCopy();
@@ -283,6 +283,7 @@ export async function copyAndHold(database: string): Promise<DatabaseCopy> {
 
 function lockOf(database: string): ReturnType<typeof lockIfFree> {
   try {
+    refuseUnreadable(database);
     return lockIfFree(database);
   } catch (error) {
     throw unusable(database, error);

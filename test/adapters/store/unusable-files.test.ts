@@ -12,23 +12,28 @@ import { inheritedEnv } from "../../make/child-env.ts";
 import { SERVER_USER as ORDINARY_USER } from "../../make/postgres.ts";
 
 const OPEN = fileURLToPath(new URL("open-once.ts", import.meta.url));
-const DOCTOR = fileURLToPath(new URL("../../../src/cli/doctor.ts", import.meta.url));
-const AUDIT = fileURLToPath(new URL("../../../src/cli/audit.ts", import.meta.url));
+const cli = (name: string): string => fileURLToPath(new URL(`../../../src/cli/${name}.ts`, import.meta.url));
+const DOCTOR = cli("doctor");
+const AUDIT = cli("audit");
 
 let folder: string;
 let file: string;
+/** A folder for what a command writes. */
+let elsewhere: string;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "countersign-closed-"));
   file = join(folder, "bot.db");
+  elsewhere = mkdtempSync(join(tmpdir(), "countersign-elsewhere-"));
   await (await openStore({ url: `sqlite:${file}`, owner: "test" })).close();
   const { uid, gid } = ORDINARY_USER;
   if (uid === undefined || gid === undefined) return;
   for (const name of [".", ...readdirSync(folder)]) chownSync(join(folder, name), uid, gid);
+  chownSync(elsewhere, uid, gid);
 });
 afterEach(() => {
   chmodSync(folder, 0o700);
-  rmSync(folder, { recursive: true, force: true });
+  for (const each of [folder, elsewhere]) rmSync(each, { recursive: true, force: true });
 });
 
 /** Returns the output of a process that opens the store: "open", or why not. */
@@ -94,6 +99,25 @@ describe.runIf(canTry)("a file that this user may not use", () => {
     );
     expect(says).toContain(`may not write to ${file}.lock`);
     expect(says).toContain(`chmod u+rw ${file}.lock`);
+  });
+
+  test.for([
+    ["audit", "verify"],
+    ["audit", "acknowledge", "abc123", "--reason", "seen"],
+    ["backup", "copy.db"],
+    ["policy", "explain", "run_1"],
+    ["migrate-store", "the database", "postgres://countersign:0123abcd@localhost/countersign"],
+  ])("is not called missing by %s %s", ([name = "", ...args]) => {
+    const paths = new Map([
+      ["copy.db", join(elsewhere, "copy.db")],
+      ["the database", `sqlite:${file}`],
+    ]);
+    const env = { DATABASE_URL: `sqlite:${file}`, AUDIT_KEY: Buffer.alloc(32, 7).toString("base64") };
+    const says = () => opening(env, [cli(name), ...args.map((each) => paths.get(each) ?? each)]);
+    for (const closed of [file, folder]) {
+      chmodSync(closed, 0);
+      expect(says()).toContain(`cannot use the database ${file}: permission denied`);
+    }
   });
 
   test("is named: the temporary folder, where the audit's commands copy the database", () => {
