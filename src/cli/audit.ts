@@ -10,6 +10,7 @@ import type { AuditVerdict } from "../domain/audit/verify-chain.ts";
 import { slackNames } from "./slack/ask-slack.ts";
 import { acknowledgeFindings, type NewKey, redactText, rotateKeys, stateOfRows } from "./audit/upkeep.ts";
 import { archiveOldest, withArchives } from "./audit/archive.ts";
+import { restoreWords } from "./audit/restored.ts";
 import { compareWithCopy, type CopyPart, openCopy } from "./audit/against.ts";
 import { type AuditCommand, readCommandLine, USAGE } from "./audit/command-line.ts";
 import {
@@ -127,8 +128,11 @@ async function warnIfTampered(where: Where): Promise<void> {
 
 async function verify(audit: AuditFile, command: Verification, where: Where): Promise<number> {
   const { heads } = command;
-  const verdict = await auditVerdict(audit, publicKeysFor(where, command.publicKeys), heads);
+  const publicKeys = publicKeysFor(where, command.publicKeys);
+  const verdict = await auditVerdict(audit, publicKeys, heads);
   (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
+  const explained = await restoreWords(audit, publicKeys, verdict);
+  if (explained !== null) console.error(explained);
   await reportArchived(audit, "check");
   const codes = [codeOf(verdict, heads), await reportCopy(audit, command, where)];
   // The rows are checked against the audit, so the audit must be intact itself.

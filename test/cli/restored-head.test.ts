@@ -1,0 +1,73 @@
+// `npm run audit -- verify --head` on a back-up's copy: a head that the copy lacks is no sign of tampering by itself.
+
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
+import { headWords } from "#src/domain/audit/hash-chain.ts";
+import { runCommand } from "../make/run-command.ts";
+import { anAuditEntry, aRun, NOON } from "../make/run.ts";
+import { spoil } from "../make/spoil.ts";
+
+const MINUTE_MS = 60_000;
+const COPIED_AT = NOON + 2 * MINUTE_MS;
+const SAYS = `Entry 4 says that this is a back-up's copy from ${new Date(COPIED_AT).toISOString()}: heads from after that are not in it.`;
+
+let folder = "";
+let file = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "restored-head-"));
+  file = join(folder, "bot.db");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const at = (minute: number): AuditEntry => anAuditEntry(aRun(), { at: NOON + minute * MINUTE_MS });
+
+/** Resolves to the heads of the entries that this writes. */
+async function write(...entries: readonly AuditEntry[]): Promise<readonly string[]> {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await store.audit(entries);
+  const seen = await store.auditAfter(0, [...new Set(entries.map(({ what }) => what))], 100);
+  await store.close();
+  return seen.slice(-entries.length).map(headWords);
+}
+
+/** Writes two entries, copies the database, writes three more, and restores the copy, which then gets three of its own. */
+async function restored(): Promise<{ readonly before: readonly string[]; readonly lost: readonly string[] }> {
+  const before = await write(at(0), at(1));
+  copyFileSync(file, join(folder, "copy.db"));
+  const lost = await write(at(3), at(4), at(5), at(6));
+  copyFileSync(join(folder, "copy.db"), file);
+  const outcome = "restored from the back-up";
+  const restore = { at: NOON + 8 * MINUTE_MS, what: "restored", run: null, outcome, since: COPIED_AT } as const;
+  await write(at(7));
+  await write(anAuditEntry(aRun(), restore));
+  await write(at(9));
+  return { before, lost };
+}
+
+const verify = (head = "") =>
+  runCommand("audit", ["verify", "--head", head], { env: { DATABASE_URL: `sqlite:${file}` } });
+
+test("of a head from after the copy, verify says that the restore explains it, and keeps its exit code", async () => {
+  const { before, lost } = await restored();
+  expect(await verify(before[1])).toMatchObject({ code: 0, err: "" });
+  for (const [head, fault] of [
+    [lost[0], "TAMPERED at entry 3: a witnessed head differs"],
+    [lost[2], "TAMPERED at entry 5: a witnessed head differs"],
+    [lost[3], "TAMPERED at entry 6: a witnessed head is not in the audit"],
+  ] as const) {
+    const seen = await verify(head);
+    expect([seen.code, seen.err]).toEqual([1, expect.stringContaining(fault)]);
+    expect(seen.err).toContain(SAYS);
+  }
+});
+
+test("a restore explains no head from before the copy, and nothing if the audit itself was changed", async () => {
+  const { before, lost } = await restored();
+  expect((await verify(before[1]?.replace(/\S{16}$/, "0".repeat(16)))).err).not.toContain("back-up");
+  spoil(file, "update audit set entry = replace(entry, 'stored', 'other') where seq = 5");
+  expect((await verify(lost[0])).err).not.toContain("back-up");
+});
