@@ -9,7 +9,7 @@ import { DECISION_LINGER_MS } from "./snapshot.ts";
 
 /**
  * Returns the approval that a listed request belongs to, or null if the request is new. `sameId`: approvals with its id, oldest first.
- *  1. The newest, if it has this request.
+ *  1. The newest, if it has this request, unless its decision was given up because of this very change: then null.
  *  2. If the newest is decided for good: null, or shortly after its confirmation the newest, because a lagging replica may still list it.
  *  3. While the newest is open: an earlier approval with this request, perhaps listed by a lagging replica. The newest then counts as
  *     absent; once its absence has lasted long enough, it may become this request.
@@ -21,7 +21,7 @@ export function approvalOfRequest(
 ): Approval | null {
   const newest = sameId.at(-1);
   if (newest === undefined) return null;
-  if (hasRequest(newest, request)) return newest;
+  if (hasRequest(newest, request)) return isGivenUpFor(newest, request) ? null : newest;
   if (isSettled(newest) && newest.state.type === "decided")
     return mayStillBeListed(newest, askedAt) ? newest : null;
   const earlier = sameId.findLast((approval) => hasRequest(approval, request));
@@ -37,6 +37,15 @@ function hasRequest({ request: before }: Approval, request: Request): boolean {
   // Each path once: a second time, a path with dots would remove another field.
   const volatile = [...new Set([...(before.volatile ?? []), ...(request.volatile ?? [])])];
   return isSameJson(withoutFields(before.content, volatile), withoutFields(request.content, volatile));
+}
+
+/**
+ * Returns whether a decision, whose answer was lost, was given up because its request differs from this one. Nothing more is sent for it, so
+ * this one needs an approval of its own, even if only the run's own fields or the policy's volatile fields differ.
+ */
+function isGivenUpFor({ state, request }: Approval, { digest }: Request): boolean {
+  if (state.type !== "decided" || state.delivery.type !== "unconfirmed") return false;
+  return state.delivery.cause === "request-changed" && request.digest !== digest;
 }
 
 /** Returns whether a lagging replica may still list the approval as it was before it was confirmed. */

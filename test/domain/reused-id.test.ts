@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Delivery } from "#src/domain/approval.ts";
+import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Json } from "#src/domain/json.ts";
 import { observe, requestOf } from "#src/domain/observe.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { DECISION_LINGER_MS } from "#src/domain/snapshot.ts";
+import { contextOf } from "#src/domain/run-context.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { aSnapshot, contextAt, deliveredRun } from "../make/history.ts";
 import { NOON } from "../make/run.ts";
@@ -64,5 +66,49 @@ describe("a decided request that is still listed after the policy's volatile fie
     const asked = (load: number) => ({ action: "delete it", "worker.load": 1, worker: { load } });
     const run = decidedUnder(["worker.load"], { type: "confirmed", at: NOON, stillListed: null }, asked(1));
     expect(idsAfter(run, asked(2), ["worker.load"])).toEqual(["apr_1", "apr_1 (2)"]);
+  });
+});
+
+describe("a decision whose answer was lost", () => {
+  const LATER = DECISION_LINGER_MS + 1;
+  const unsure: Delivery = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "no answer" };
+  const PENDING = [{ id: "apr_1", content: { action: "delete it", polled_at: 1 } }];
+  type Asked = { readonly plan?: string; readonly volatile?: readonly string[] };
+
+  function decided(): Run {
+    const run = deliveredRun(unsure);
+    const [approval] = run.approvals;
+    const seen = aSnapshot(run, PENDING);
+    const [item] = seen.pending ?? [];
+    if (approval?.state.type !== "decided" || item === undefined) throw new Error("nothing is decided");
+    const request = requestOf(seen.id, item, contextAt(), contextOf(null, seen, contextAt()));
+    const decision = { ...approval.state.decision, digest: request.digest };
+    return replaceApproval(run, { ...withDelivery(approval, decision, unsure), request });
+  }
+  /** The run after a look at the same request at each of these times. */
+  function afterLooks(...looks: readonly (readonly [ms: number, asked: Asked])[]): Run {
+    return looks.reduce((run, [ms, { plan, volatile = [] }]) => {
+      const facts = { askedAt: NOON + ms, ...(plan !== undefined && { extra: { plan } }) };
+      return observe(run, aSnapshot(run, PENDING, facts), contextAt(ms, { ...BUILT_IN, volatile }));
+    }, decided());
+  }
+  const statesOf = ({ approvals }: Run): string[] =>
+    approvals.map(({ id, state }) =>
+      state.type === "decided" ? `${id} ${state.delivery.type}` : `${id} ${state.type}`,
+    );
+
+  test.each<[string, Asked]>([
+    ["a field of the run has changed", { plan: "delete it all" }],
+    ["the policy's volatile fields are others", { volatile: ["polled_at"] }],
+  ])("is unconfirmed, and what the service still asks for can be decided: %s", (_, asked) => {
+    expect(statesOf(afterLooks([LATER, asked]))).toEqual(["apr_1 unconfirmed"]);
+    const again = afterLooks([LATER, asked], [LATER + 1, asked], [LATER + 2, asked]);
+    expect(statesOf(again)).toEqual(["apr_1 unconfirmed", "apr_1 (2) pending"]);
+  });
+
+  test("gets no second approval while the service lists the request as it was decided", () => {
+    const changed = { plan: "delete it all" };
+    expect(statesOf(afterLooks([LATER, {}], [LATER + 1, {}]))).toEqual(["apr_1 retry"]);
+    expect(statesOf(afterLooks([LATER, changed], [LATER + 1, {}]))).toEqual(["apr_1 unconfirmed"]);
   });
 });

@@ -195,6 +195,7 @@ describe("a decision that the service did not confirm", () => {
   test.for([
     { type: "elsewhere", words: "409" } as const,
     { type: "unconfirmed", cause: "no-longer-listed" } as const,
+    { type: "unconfirmed", cause: "request-changed" } as const,
     { type: "unconfirmed", cause: "refused-after-lost-answer" } as const,
   ])("is said to wait at the service if the service lists its request: %o", (delivery) => {
     const shown = decided({ ...delivery, ...listed });

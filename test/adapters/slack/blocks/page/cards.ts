@@ -175,6 +175,7 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
     card("gone", unconfirmed("no-longer-listed")),
     card("gone, then listed again", unconfirmed("no-longer-listed", true)),
     card("the request changed", unconfirmed("request-changed")),
+    card("the request changed, then changed back", unconfirmed("request-changed", true)),
     card("run missing", unconfirmed("run-missing")),
     card("run missing, then known again", unconfirmed("run-missing", false)),
     card("run missing, then the request listed again", unconfirmed("run-missing", true)),
