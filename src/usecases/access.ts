@@ -116,11 +116,11 @@ export async function isAmongAny(
 export async function refusalToKnow(
   { people }: UseCaseDeps,
   by: Asker,
-  run: Run,
+  { channel }: Pick<Run, "channel">,
 ): Promise<CommandRefusal | null> {
   try {
-    const channels = await channelsOf(people, by.user, run.channel);
-    return channels.has(run.channel) ? null : { type: "unknown-run" };
+    const channels = await channelsOf(people, by.user, channel);
+    return channels.has(channel) ? null : { type: "unknown-run" };
   } catch (error) {
     if (error instanceof PortError) return { type: "unverified" };
     throw error;

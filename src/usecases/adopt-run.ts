@@ -6,7 +6,7 @@ import { type RunId, RunKey, UNKNOWN_PERSON } from "../domain/ids.ts";
 import { reasonToKeepWatching, stopWatching, wasMissing } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { adoptedRun, isWatched, type Run, type Stop } from "../domain/run.ts";
+import { addPossibleRequester, adoptedRun, isWatched, type Run, type Stop } from "../domain/run.ts";
 import { ending } from "../domain/snapshot.ts";
 import { type FetchedRun, PortError } from "../ports.ts";
 import {
@@ -17,7 +17,7 @@ import {
   refusalToUse,
   type UseCaseDeps,
 } from "./access.ts";
-import { othersWhoMayHaveAsked, requestersOf } from "./past-requesters.ts";
+import { channelInAudit, othersWhoMayHaveAsked, requestersOf } from "./past-requesters.ts";
 import { runEntry, storeRun } from "./store-run.ts";
 
 export type AdoptRun = {
@@ -115,16 +115,22 @@ async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promis
 }
 
 /**
- * Nothing of a tampered record is kept, not even its channel: the run begins again in the channel where it is watched. Those who asked for
- * it still may not decide on it, and a stop still holds: the audit shows both.
+ * Nothing of a tampered record is kept. The audit shows the run's channel, those who asked for it and so may not decide on it, and its stop.
+ * If the audit does not confirm the channel, the run moves, and the person who moves it counts as its requester: their channel may have a
+ * laxer rule.
  */
 async function startOver(
   deps: UseCaseDeps,
   by: Asker,
   { key, id }: RunIds,
 ): Promise<Result<Run, CommandRefusal>> {
-  const [user = by.user] = [...(await requestersOf(deps, key)), ...(await requestersOf(deps, id))];
-  const fresh = await freshRun(deps, { ...by, user }, { key, id });
+  const channel = await channelInAudit(deps, key);
+  const refusal = channel === null ? null : await refusalToKnow(deps, by, { channel });
+  if (refusal !== null) return err(refusal);
+  const asked = [...(await requestersOf(deps, key)), ...(await requestersOf(deps, id))];
+  const [user = by.user] = channel === null ? [] : asked;
+  const blank = await freshRun(deps, { ...by, user, channel: channel ?? by.channel }, { key, id });
+  const fresh = asked.reduce((run, each) => addPossibleRequester(run, each), blank);
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
   const begun = await deps.engine.transactAnywhere(
     key,

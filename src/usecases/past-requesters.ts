@@ -1,7 +1,7 @@
 // Finds the people who asked for a run, or may have asked for it, before another person watched it. They may not approve it.
 
 import type { KeptEntry } from "../audit/entry.ts";
-import type { RunKey, UserId } from "../domain/ids.ts";
+import type { ChannelId, RunKey, UserId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import { readProven } from "../engine/proven-entries.ts";
 import type { Asker, UseCaseDeps } from "./access.ts";
@@ -73,7 +73,7 @@ async function unconfirmedSince(
   }
 }
 
-/** The kinds of entries that name a person who asked for a run or watched it. */
+/** The kinds of entries that name a person who asked for a run or watched it, and the run's channel. */
 const NAME_REQUESTERS = new Set<KeptEntry["entry"]["what"]>(["started", "start-confirmed", "watched"]);
 
 /**
@@ -90,6 +90,16 @@ export async function requestersOf(deps: UseCaseDeps, id: string): Promise<reado
     if (run === id || (await isOneRun(deps, entries, { run, id }))) found.add(requester.user);
   }
   return [...found];
+}
+
+/** Resolves to the run's channel by its newest proven entry, or to null if there is none. */
+export async function channelInAudit(deps: UseCaseDeps, key: RunKey): Promise<ChannelId | null> {
+  for (const { seq, entry } of (await deps.store.auditOfRun(key)).toReversed()) {
+    if (!NAME_REQUESTERS.has(entry.what)) continue;
+    const proven = await provenOf(deps, seq);
+    if (proven?.run === key && proven.channel !== null) return proven.channel;
+  }
+  return null;
 }
 
 /** The entry that asks for a start does not have the service's id. A later entry of the run has both. */
