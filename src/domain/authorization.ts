@@ -11,7 +11,7 @@ import {
 } from "./approval.ts";
 import type { Freeze } from "./freeze.ts";
 import type { ChannelId, GroupId, TeamId, UserId } from "./ids.ts";
-import type { Rule } from "./policy/policy.ts";
+import type { Promised, Rule } from "./policy/policy.ts";
 import { isInAll, listsOf, type NamedPeople, type Part, type Principals } from "./policy/named-people.ts";
 import { hasUnknownGroups } from "./rule-facts.ts";
 import { contextBehind } from "./run-context.ts";
@@ -50,10 +50,8 @@ export type Refusal =
    */
   | { readonly type: "unverified"; readonly of?: readonly UserId[]; readonly requester?: UserId }
   | { readonly type: "already-voted"; readonly decision: Decision }
-  /** The approver took the approval back after this card was shown. */
-  | { readonly type: "undone" }
-  /** The approval reopened with the same request after this card was shown. */
-  | { readonly type: "reopened" }
+  /** After this card was shown, the approver took the approval back, or it reopened with the same request. */
+  | { readonly type: "undone" | "reopened" }
   /** Before approving, the person must open the request in full, or type the word. */
   | { readonly type: "read-first" }
   | { readonly type: "word-needed"; readonly word: string }
@@ -73,6 +71,8 @@ export type Refusal =
   | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
   | { readonly type: "closed"; readonly why: ClosedCause }
   | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }
+  /** The form promised more approvals or a longer hold than the rule requires now. */
+  | { readonly type: "rule-changed"; readonly was: Promised; readonly now: Promised }
   /** A button or a modal that we do not know, or that belongs to another person or place. */
   | { readonly type: "unknown" }
   /** The stored record of the form was changed. */

@@ -22,50 +22,19 @@ import { withCall } from "./call.ts";
 import { endClaimOf } from "./handling.ts";
 import { extendedMs } from "./follow-up.ts";
 import { overNotBefore } from "./follow-up-due.ts";
-import {
-  type Approval,
-  type ApprovalState,
-  type Decision,
-  isInForce,
-  type Request,
-  type Verdict,
-} from "./approval.ts";
-import {
-  MAX_REASON_CHARS,
-  type NoLongerHeld,
-  type Person,
-  type ReasonRefusal,
-  type Refusal,
-  refusalToOpen,
-} from "./authorization.ts";
+import { type Approval, type ApprovalState, type Decision, isInForce } from "./approval.ts";
+import { type NoLongerHeld, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { applyBrake } from "./brake.ts";
 import type { ApprovalId, PersonId } from "./ids.ts";
 import { assignParts, type Part } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
-import { isTyped } from "./policy/typed-words.ts";
 import { err, ok, type Result } from "./result.ts";
 import { sortVotes, validityOfAll } from "./quorum.ts";
 import { noticeToDecider } from "./notice.ts";
 import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts";
-import { seenChars } from "./text/text.ts";
+import { refusalOfContent, type Submission } from "./submission.ts";
 import { timeWords } from "./text/time-words.ts";
-
-export type Submission = {
-  readonly approval: ApprovalId;
-  readonly version: number;
-  /** The digest of the request that the modal showed. */
-  readonly digest: string;
-  /** The request that the modal showed, if we still know it. */
-  readonly was: Request | null;
-  readonly verdict: Verdict;
-  readonly reason: string;
-  readonly by: Person;
-  /** The word that the person typed, if the rule requires one. */
-  readonly word?: string;
-  /** Fresh facts about the earlier approvers. */
-  readonly voters?: readonly Person[];
-};
 
 type Content = Pick<Submission, "verdict" | "reason" | "digest"> & {
   readonly by: Pick<Person, "team" | "user">;
@@ -185,26 +154,6 @@ function withNotices(run: Run, before: Approval, { past, state }: Approval, ctx:
     return noticeToDecider(decision, { type: "decision-void", approval: before.id, cause }, ctx);
   });
   return notices.length === 0 ? run : { ...run, notices: [...run.notices, ...notices] };
-}
-
-/** Returns what is wrong with the submission itself, or null. */
-function refusalOfContent(approval: Approval, submission: Submission, rule: Rule): Refusal | null {
-  const { verdict, reason, was, digest } = submission;
-  if (approval.request.digest !== digest) return { type: "changed", was, now: approval.request };
-  const reasonRefusal = refusalOfReason(reason, verdict, rule);
-  const { word } = rule.friction;
-  if (verdict === "deny" || word === null || isTyped(word, submission.word ?? "")) return reasonRefusal;
-  return reasonRefusal === null ? { type: "word-needed", word } : { ...reasonRefusal, missingWord: word };
-}
-
-/** Returns null if the reason meets the rule and fits into a form. */
-export function refusalOfReason(reason: string, verdict: Verdict, rule: Rule): ReasonRefusal | null {
-  const chars = seenChars(reason);
-  const fewest = rule.reason[verdict];
-  if (chars === 0 && fewest > 0)
-    return verdict === "deny" ? { type: "reason-needed" } : { type: "reason-needed", verdict };
-  if (reason.length > MAX_REASON_CHARS) return { type: "reason-too-long", chars: reason.length };
-  return chars < fewest ? { type: "reason-too-short", chars, fewest } : null;
 }
 
 // While an approval is held, the person who gave it may undo it. Nothing was sent, so the approval is pending again.

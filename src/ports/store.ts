@@ -15,6 +15,7 @@ import type {
 } from "../domain/ids.ts";
 import type { Json } from "../domain/json.ts";
 import type { Precedents } from "../domain/precedent.ts";
+import type { Promised } from "../domain/policy/policy.ts";
 import type { Run } from "../domain/run.ts";
 import type { AuditEvidence, AuditLog, TamperChecks } from "./audit-store.ts";
 import type { NotificationStore } from "./notification.ts";
@@ -148,6 +149,8 @@ export type FormTicket = {
   readonly verdict: Verdict;
   readonly saw: Request;
   readonly at: number;
+  /** What the form says must happen before an approval is sent. Absent for a form of an earlier version. */
+  readonly promised?: Promised;
   /** The form only shows the request, because the rule requires reading before an approval. It can be continued, but decides nothing. */
   readonly reading?: true;
   /** The person chooses the verdict in the form, which has no default. `verdict` is then meaningless. */

@@ -11,6 +11,7 @@ import { applyBrake } from "../domain/brake.ts";
 import { asShown } from "../domain/run-context.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
+import { promiseOf } from "../domain/submission.ts";
 import { cardSlot, listingSlot, type Slot } from "../domain/slot.ts";
 import { aboutRequest, auditEntry, momentsOf, READ_IN_FULL } from "../audit/entry.ts";
 import { lookUp, lookUpAll, lookUpRequester } from "../engine/fresh-facts.ts";
@@ -146,7 +147,8 @@ export async function openFormForCard(
   const { team, user } = click;
   const bound = { nonce: nonce(), team, user, approval: approval.id, version, run: run.key };
   const precedents = mustRead ? {} : await precedentsFor(deps, run, approval, person);
-  const facts = { ...bound, verdict, saw, at, ...(choice ? { choice } : {}), ...precedents };
+  const promised = promiseOf(judging.rule);
+  const facts = { ...bound, verdict, saw, at, promised, ...(choice ? { choice } : {}), ...precedents };
   const ticket: FormTicket = mustRead ? { ...facts, reading: true } : facts;
   const about = { ...aboutRequest(run, approval.id, saw), by: { team, user }, policy: mark };
   const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });

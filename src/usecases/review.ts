@@ -18,6 +18,7 @@ import { shownQuestion } from "../domain/question.ts";
 import { ok, type Result } from "../domain/result.ts";
 import { asShown } from "../domain/run-context.ts";
 import { findApproval, isBraked, type Run } from "../domain/run.ts";
+import { asPromised, promiseOf } from "../domain/submission.ts";
 import { requestSlot } from "../domain/slot.ts";
 import { needsFile, shownChars } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
@@ -216,10 +217,11 @@ async function shownForm(
   const run = (await deps.store.load(ticket.run))?.run;
   const approval = run === undefined ? null : findApproval(run, ticket.approval);
   if (run === undefined || approval === null) return null;
-  const { saw, nonce: known } = ticket;
+  const { saw, nonce: known, promised } = ticket;
   const shown = { ...approval, request: saw };
   const rule = ruleOf(deps.context(), run, shown);
-  return { item: { run: applyPolicy(run, deps.context()), approval: shown, rule }, nonce: known };
+  const drawn = asPromised(applyPolicy(run, deps.context()), approval.id, promised);
+  return { item: { run: drawn, approval: shown, rule }, nonce: known };
 }
 
 /** Returns the reason why nothing of the group waits for this person. */
@@ -280,7 +282,8 @@ async function storeForms(
   const made = forms.map(({ item: { run, approval, rule }, nonce }): [FormTicket, AuditEntry] => {
     const saw = asShown(run, approval.request);
     const bound = { nonce, team, user, approval: approval.id, version: approval.version, run: run.key };
-    const ticket: FormTicket = { ...bound, verdict: "approve", choice: true, bundle, saw, at };
+    const promised = promiseOf((findApproval(run, approval.id) ?? approval).appliedRule.rule);
+    const ticket: FormTicket = { ...bound, verdict: "approve", choice: true, bundle, saw, at, promised };
     const moments = momentsOf(run, approval, { clicked: at });
     const about = {
       ...aboutRequest(run, approval.id, saw),

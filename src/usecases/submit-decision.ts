@@ -5,12 +5,13 @@ import { aboutRequest, auditEntry, type AuditEntry, type Moments, momentsOf } fr
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
-import { decide, isRecorded, type Submission, undo } from "../domain/decide.ts";
+import { decide, isRecorded, undo } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, PersonId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
+import type { Submission } from "../domain/submission.ts";
 import {
   type PersonQuery,
   lookUp,
@@ -197,10 +198,16 @@ function noSuchRun(
 }
 
 export function submissionOf(
-  { approval, version, verdict, saw }: FormTicket,
+  { approval, version, verdict, saw, promised }: FormTicket,
   { person, reason, word, voters }: Pick<Submitted, "person" | "reason" | "word" | "voters">,
 ): Submission {
-  const seen = { approval, version, digest: saw.digest, was: saw };
+  const seen = {
+    approval,
+    version,
+    digest: saw.digest,
+    was: saw,
+    ...(promised === undefined ? {} : { promised }),
+  };
   return { ...seen, verdict, reason, word, by: person, voters: voters.people };
 }
 

@@ -8,7 +8,8 @@ import {
   refusalToDecide,
   type Person,
 } from "#src/domain/authorization.ts";
-import { decide, type Submission, undo } from "#src/domain/decide.ts";
+import { decide, undo } from "#src/domain/decide.ts";
+import type { Submission } from "#src/domain/submission.ts";
 import type { Outcome } from "#src/domain/effect.ts";
 import { ApprovalId, TeamId, UserId } from "#src/domain/ids.ts";
 import { findApproval, type Run } from "#src/domain/run.ts";

@@ -6,7 +6,8 @@ import type { Decision } from "#src/domain/approval.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import type { Context } from "#src/domain/context.ts";
 import { recheckAuthority } from "#src/domain/decision-delivery.ts";
-import { decide, type Submission } from "#src/domain/decide.ts";
+import { decide } from "#src/domain/decide.ts";
+import type { Submission } from "#src/domain/submission.ts";
 import { ChannelId, type GroupId, GroupId as toGroup, UserId } from "#src/domain/ids.ts";
 import { missingParts } from "#src/domain/applied-rule.ts";
 import {

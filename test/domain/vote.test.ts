@@ -11,7 +11,8 @@ import {
 import type { Delivery } from "#src/domain/approval.ts";
 import { markRead } from "#src/domain/approval-transitions.ts";
 import type { Person } from "#src/domain/authorization.ts";
-import { expire, type Submission, undo } from "#src/domain/decide.ts";
+import { expire, undo } from "#src/domain/decide.ts";
+import type { Submission } from "#src/domain/submission.ts";
 import { ApprovalId, GroupId, TeamId, type UserId, UserId as toUser } from "#src/domain/ids.ts";
 import { withoutFields } from "#src/domain/policy/policy.ts";
 import { reconcile } from "#src/domain/reconcile.ts";

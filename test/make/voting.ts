@@ -3,7 +3,8 @@
 import { applyPolicy } from "#src/domain/applied-rule.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import type { Person, Refusal } from "#src/domain/authorization.ts";
-import { decide, type Submission } from "#src/domain/decide.ts";
+import { decide } from "#src/domain/decide.ts";
+import type { Submission } from "#src/domain/submission.ts";
 import { ApprovalId, ChannelId, UserId } from "#src/domain/ids.ts";
 import type { Rule } from "#src/domain/policy/policy.ts";
 import { findApproval, type Run } from "#src/domain/run.ts";

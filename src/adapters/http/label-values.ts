@@ -61,6 +61,7 @@ const DECISION_REFUSALS: { readonly [Type in Refusal["type"]]: true } = {
   "already-decided": true,
   closed: true,
   changed: true,
+  "rule-changed": true,
   unknown: true,
   "form-changed": true,
   "being-posted": true,

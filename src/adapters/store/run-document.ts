@@ -13,6 +13,7 @@ import {
   TeamId,
   UserId,
 } from "../../domain/ids.ts";
+import type { Promised } from "../../domain/policy/policy.ts";
 import type { PostedMessage, Upload } from "../../domain/posted-message.ts";
 import type { NoticeContent, PrivateNotice } from "../../domain/notice.ts";
 import type {
@@ -233,6 +234,7 @@ export const formDocument: Doc<FormTicket> = record<FormTicket>({
   verdict,
   saw: request,
   at: number,
+  promised: optional(record<Promised>({ needs: number, holdMs: number })),
   reading: optional(yes),
   choice: optional(yes),
   bundle: optional(id(Nonce)),

@@ -125,6 +125,9 @@ export type Rule = {
   readonly escalated?: ListedPeople;
 };
 
+/** What the form for an approval promises: more approvals, or a hold. */
+export type Promised = Pick<Rule, "needs" | "holdMs">;
+
 /** The conditions of a rule. All that are given must hold; of a list, one item must. Texts are patterns as written in the file. */
 export type When = {
   readonly channels: readonly ChannelId[] | null;

@@ -1,10 +1,10 @@
 // The words of every refusal to decide: what happened, what it means, and what to do. command-refusal-words.ts has those of commands.
 
 import type { Decision } from "../../../domain/approval.ts";
-import type { NoLongerHeld, Refusal } from "../../../domain/authorization.ts";
+import type { NoLongerHeld, ReasonRefusal, Refusal } from "../../../domain/authorization.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
-import type { Rule } from "../../../domain/policy/policy.ts";
+import type { Promised, Rule } from "../../../domain/policy/policy.ts";
 import { listsOf, withoutNamed } from "../../../domain/policy/named-people.ts";
 import type { Stop } from "../../../domain/run.ts";
 import { freezeWords } from "./brake-blocks.ts";
@@ -17,7 +17,7 @@ import {
   isFollowUpRefusal,
 } from "./follow-up-refusals.ts";
 import { partsInWords } from "./waiting-lines.ts";
-import { count, escaped, localTime, mentioned, plural } from "./rich.ts";
+import { count, duration, escaped, localTime, mentioned, plural } from "./rich.ts";
 
 /** Refusals that always have the same words. */
 const FIXED_WORDS = {
@@ -70,6 +70,8 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
       return `You already approved this, ${when(refusal.decision)}. Others must approve it too. Nothing was sent. You can still deny it.`;
     case "part-filled":
       return `${missingWords(refusal)} Nothing was sent. You can still deny it.`;
+    case "rule-changed":
+      return `The rule changed after this was shown to you, so your approval does not count. Nothing was sent. Then: ${promisedWords(refusal.was)}. Now: ${promisedWords(refusal.now)}. To approve by the rule as it is now, open the request again.`;
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
     case "file-refused":
@@ -89,6 +91,15 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "other-stop":
       return otherStopWords(refusal.stop);
     case "reason-needed":
+    case "reason-too-short":
+    case "reason-too-long":
+      return reasonWords(refusal);
+  }
+}
+
+function reasonWords(refusal: ReasonRefusal): string {
+  switch (refusal.type) {
+    case "reason-needed":
       return `Say why: ${refusal.verdict === "approve" ? "this approval" : "a denial"} needs a reason. The service gets it, and everyone in the channel sees it.`;
     case "reason-too-short":
       return `Too short: ${count(refusal.chars)} ${plural(refusal.chars, "character")}. The rule asks for at least ${count(refusal.fewest)}.`;
@@ -103,6 +114,9 @@ function missingWords({ missing }: Extract<Refusal, { type: "part-filled" }>): s
     ? `An approval from ${parts} is missing, and yours can't count for it.`
     : `Approvals from ${parts} are missing, and yours can't count for any of them.`;
 }
+
+const promisedWords = ({ needs, holdMs }: Promised): string =>
+  `${needs === 1 ? "one approval is enough" : `${count(needs)} people must approve`}, and the approval is ${holdMs > 0 ? `held for ${duration(holdMs)}` : "sent at once"}`;
 
 function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified" }>): string {
   if (of !== undefined)
@@ -237,6 +251,7 @@ const TITLES = {
   "already-decided": "Already decided",
   closed: "This is closed",
   changed: "The request changed",
+  "rule-changed": "The rule changed",
   unknown: "Out of date",
   "form-changed": "This form is not valid",
   "being-posted": "Try again in a moment",

@@ -59,6 +59,10 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   undone: [{ type: "undone" }],
   reopened: [{ type: "reopened" }],
   "read-first": [{ type: "read-first" }],
+  "rule-changed": [
+    { type: "rule-changed", was: { needs: 3, holdMs: 30_000 }, now: { needs: 1, holdMs: 0 } },
+    { type: "rule-changed", was: { needs: 2, holdMs: 3_600_000 }, now: { needs: 2, holdMs: 30_000 } },
+  ],
   "word-needed": [{ type: "word-needed", word: "production" }],
   "not-all-shown": [{ type: "not-all-shown", fields: 12 }],
   "file-not-seen": [{ type: "file-not-seen" }],
