@@ -29,7 +29,7 @@ import { createLateCommits, type LateCommits } from "./late-commits.ts";
 import { createRunFailureLog, type EffectLog, type RunFailureLog } from "./logging.ts";
 import { createHeldRuns, type HeldRuns, type HeldShards } from "./held-runs.ts";
 import { createKeyedLock } from "./keyed-lock.ts";
-import { createMarkSettling, type MarkSettling, type SaveRequest } from "./settle-marks.ts";
+import { createMarkSettling, type MarkSettling } from "./settle-marks.ts";
 
 export type RunEngine = HeldShards & {
   readonly shardsSending: EffectExecutor["shardsSending"];
@@ -67,11 +67,11 @@ type Deps = {
 
 export function createRunEngine(deps: Deps): RunEngine {
   const { clock, executor, time } = deps;
-  const { save, whenSaved, forgetLastWritten } = createSaver(deps);
+  const marks = createMarkSettling(deps);
+  const { save, whenSaved, forgetLastWritten } = createSaver(deps, marks);
   const delayed = createDelayedWork(clock);
   const logFailure = createRunFailureLog(deps);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
-  const marks = createMarkSettling(deps);
   const { holdRun, holdsRun, dropRun, ...shards } = createHeldRuns();
   /** Claims leave `first` out: they do not wait for `makeUp`, because the claiming of runs waits for them. */
   const wakeNow = (key: RunKey, first?: () => Promise<void>) =>
@@ -94,8 +94,7 @@ export function createRunEngine(deps: Deps): RunEngine {
   });
 
   const changes: RunChanges = changesBy((mustHold) => async (key, apply) => {
-    const saving = marks.saveSettled(key, { apply, mustHold }, (settled) => save(key, settled));
-    const result = await late.watched(key, saving);
+    const result = await late.watched(key, save(key, { apply, mustHold }));
     // If this process saved the run itself, it holds the run from now on, unless another process holds the shard.
     if (result !== null && (result.saved === "saved" ? holdRun : holdsRun)(result.run))
       startEffects(result.run);
@@ -204,19 +203,30 @@ type SaveResult<Value> = {
 const withoutValue = (applied: ReturnType<Parameters<Change>[1]>): Applied<null> =>
   "sideWrites" in applied ? { ...applied, value: null } : { run: applied, value: null };
 
+/** `mustHold`: nothing is saved unless this process holds the run's lease. */
+type SaveRequest<Value> = {
+  readonly apply: (run: Run) => Applied<Value>;
+  readonly mustHold: boolean;
+};
+
 /** The runs as this process last wrote them. */
 type LastWritten = Map<RunKey, StoredRun>;
 
 /**
  * Saves changes of one run one after the other. While effects of the run are in progress, a change starts from what the last change
- * wrote, without loading the run. If another writer has changed the row, the store refuses the save, and the run is loaded after all.
+ * wrote, without loading the run. If another writer has changed the row, the store refuses the save, and the run is loaded after all. A
+ * change that must hold the run also settles its marks.
  */
-function createSaver(deps: Omit<SaverDeps, "lastWritten">) {
+function createSaver(deps: Omit<SaverDeps, "lastWritten">, { saveSettled }: MarkSettling) {
   const inTurn = createKeyedLock();
   const lastWritten: LastWritten = new Map();
+  const saveInTurn = <Value>(key: RunKey, request: SaveRequest<Value>) =>
+    inTurn(key, () => saveChange({ ...deps, lastWritten }, key, request));
   return {
-    save: <Value>(key: RunKey, request: SaveRequest<Value>) =>
-      inTurn(key, () => saveChange({ ...deps, lastWritten }, key, request)),
+    save: <Value>(key: RunKey, { apply, mustHold }: SaveRequest<Value>) =>
+      mustHold
+        ? saveSettled(key, apply, (settled) => saveInTurn(key, { apply: settled, mustHold }))
+        : saveInTurn(key, { apply, mustHold }),
     whenSaved: inTurn.whenFree,
     forgetLastWritten: (key: RunKey) => void lastWritten.delete(key),
   };

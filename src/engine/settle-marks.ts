@@ -11,11 +11,7 @@ import type { Applied } from "./transact.ts";
 import type { EffectExecutor } from "./effect-executor.ts";
 import type { EffectLog } from "./logging.ts";
 
-/** `mustHold`: nothing is saved unless this process holds the run's lease. */
-export type SaveRequest<Value> = {
-  readonly apply: (run: Run) => Applied<Value>;
-  readonly mustHold: boolean;
-};
+type Apply<Value> = (run: Run) => Applied<Value>;
 
 export type MarkSettling = {
   /** Returns whether the run has a mark that the next change should settle. */
@@ -27,13 +23,13 @@ export type MarkSettling = {
   readonly recoverFirst: (run: Run) => boolean;
   readonly forget: (key: RunKey) => void;
   /**
-   * Calls `save` with the change, preceded by the settling of the marks if the change must hold the run. Without that, another process may
-   * be executing the effects. Logs and counts what was settled.
+   * Calls `save` with the change, preceded by the settling of the marks. Only for a save that must hold the run: otherwise another process
+   * may be executing the effects. Logs and counts what was settled.
    */
   readonly saveSettled: <Value, Result>(
     key: RunKey,
-    request: SaveRequest<Value>,
-    save: (request: SaveRequest<Value>) => Promise<Result | null>,
+    apply: Apply<Value>,
+    save: (applySettled: Apply<Value>) => Promise<Result | null>,
   ) => Promise<Result | null>;
 };
 
@@ -62,8 +58,7 @@ export function createMarkSettling({ executor, context, logEffect }: Deps): Mark
     },
     forget: (key) => void unrecovered.delete(key),
     hasStray: (run) => straysOf(run).length > 0,
-    async saveSettled(key, { apply, mustHold }, save) {
-      if (!mustHold) return save({ apply, mustHold });
+    async saveSettled(key, apply, save) {
       const isUnderWay = (effect: Effect): boolean => executor.isUnderWay(key, effect);
       const tries: Try[] = [];
       const applySettled: typeof apply = (run) => {
@@ -72,7 +67,7 @@ export function createMarkSettling({ executor, context, logEffect }: Deps): Mark
         tries.push({ run, strays: straysOf(run), recovers });
         return apply((recovers ? recover : settleMarks)(run, context(), isUnderWay));
       };
-      const result = await save({ apply: applySettled, mustHold });
+      const result = await save(applySettled);
       // The save applies the change once for each try, and the last one is what it saved.
       const last = tries.at(-1);
       if (result !== null && last !== undefined) recordSettled(last);
