@@ -32,8 +32,10 @@ export type SendPermit = {
 /** `withheld`: the decision is not sent now, and no byte of it has been sent. */
 export type SendCheck = SendPermit | { readonly withheld: Outcome };
 
-/** Permits no decision: for effects that send none, and if the check must be repeated. */
-export const PERMITS_NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
+/** For effects that send no decision. */
+export const SENDS_NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
+/** The check must be repeated: nothing is marked, and the empty change reconciles the run, which starts an effect that is still due again. */
+const CHECK_AGAIN: SendPermit = SENDS_NO_DECISION;
 
 /** Rejects if the store fails. */
 export async function checkBeforeSending(
@@ -49,7 +51,7 @@ export async function checkBeforeSending(
   const first = await refreshRun(deps, run, handle);
   // If a poll began later and ended earlier, this fetch is outdated. A second fetch then helps, unless the clock is behind.
   const refreshed = first === "outdated" ? await refreshRun(deps, run, handle) : first;
-  if (refreshed === "not-stored") return PERMITS_NO_DECISION;
+  if (refreshed === "not-stored") return CHECK_AGAIN;
   if (refreshed === "outdated") {
     // A denial can only stop an agent, so it does not wait for the comparison.
     if (sendsApproval(run, effect)) return { withheld: OUTDATED };
@@ -61,12 +63,12 @@ export async function checkBeforeSending(
   ]);
   const newest = await newestRun(run.key, handle);
   const approval = newest === null ? null : findApproval(newest, effect.approval);
-  if (newest === null || approval === null) return PERMITS_NO_DECISION;
+  if (newest === null || approval === null) return CHECK_AGAIN;
   // Another replica may have sent and settled the decision in the meantime.
-  if (!isDue(newest, effect, deps.clock)) return PERMITS_NO_DECISION;
+  if (!isDue(newest, effect, deps.clock)) return CHECK_AGAIN;
   const finding = await disproofOf(deps, newest, effect);
   if (finding !== null) {
-    if (await hasChanged(deps, newest)) return PERMITS_NO_DECISION;
+    if (await hasChanged(deps, newest)) return CHECK_AGAIN;
     deps.integrity.found(finding);
     return { withheld: { type: "unproven", why: finding.words } };
   }

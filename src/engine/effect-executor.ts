@@ -14,7 +14,7 @@ import {
   checkBeforeSending,
   decisionFingerprint,
   isDue,
-  PERMITS_NO_DECISION,
+  SENDS_NO_DECISION,
   sendsApproval,
   type SendPermit,
 } from "./check-before-sending.ts";
@@ -126,7 +126,7 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     const check =
       effect.type === "send-decision"
         ? await checkBeforeSending(deps, run, effect, handle)
-        : PERMITS_NO_DECISION;
+        : SENDS_NO_DECISION;
     // The lease may be extended soon. Until then the effect is not marked: it would not be performed, and reconciling would start it again
     // at once, in a loop.
     if (!deps.holdsLease()) return AFTER_FAILURE_MS;

@@ -22,7 +22,13 @@ type LogAndClock<Level extends "warn" | "error"> = {
   readonly clock: Pick<Clock, "monotonic">;
 };
 
-export function createQuietWarnings({ log, clock }: LogAndClock<"warn">): WarnQuietly {
+export const createQuietWarnings = (deps: LogAndClock<"warn">): WarnQuietly => createQuietLog(deps, "warn");
+export const createQuietErrors = (deps: LogAndClock<"error">): WarnQuietly => createQuietLog(deps, "error");
+
+function createQuietLog<Level extends "warn" | "error">(
+  { log, clock }: LogAndClock<Level>,
+  level: Level,
+): WarnQuietly {
   const lastWarnings = new Map<string, { readonly at: number; unlogged: number }>();
   return (cause, fields, message) => {
     const last = lastWarnings.get(cause);
@@ -31,21 +37,12 @@ export function createQuietWarnings({ log, clock }: LogAndClock<"warn">): WarnQu
       return log.debug(fields, message);
     }
     const more = last === undefined || last.unlogged === 0 ? {} : { unlogged: last.unlogged };
-    log.warn({ ...fields, ...more }, message);
+    log[level]({ ...fields, ...more }, message);
     lastWarnings.delete(cause);
     lastWarnings.set(cause, { at: clock.monotonic(), unlogged: 0 });
     const [oldest] = lastWarnings.keys();
     if (lastWarnings.size > MAX_CAUSES && oldest !== undefined) lastWarnings.delete(oldest);
   };
-}
-
-/** The same for errors. */
-export function createQuietErrors({ log, clock }: LogAndClock<"error">): WarnQuietly {
-  const asErrors: Pick<EventLog, "warn" | "debug"> = {
-    warn: (fields, message) => log.error(fields, message),
-    debug: (fields, message) => log.debug(fields, message),
-  };
-  return createQuietWarnings({ log: asErrors, clock });
 }
 
 export type RunFailureLog = (
