@@ -8,9 +8,9 @@ import { isSameJson } from "#src/domain/json.ts";
 import { isWatched, runId } from "#src/domain/run.ts";
 import { cardSlot, OPENING, type Slot, STOPPED } from "#src/domain/slot.ts";
 import type { Store } from "#src/ports/store.ts";
-import type { Start, Submit } from "./records.ts";
+import type { Sent, Start, Submit } from "./records.ts";
 import type { Item, ServiceRun } from "./service.ts";
-import { buttonsOf } from "./slack.ts";
+import { buttonsOf, type Receipt } from "./slack.ts";
 import { CHANNELS } from "./cast.ts";
 import type { SimulatedWorld } from "./world.ts";
 
@@ -68,6 +68,7 @@ async function judgeAtRest(world: SimulatedWorld, store: Store): Promise<void> {
     for (const item of run.items.values()) itemIsShown(world, run, item);
   for (const submit of world.records.submits) submitIsShown(world, submit);
   await eachHasItsEntry(world, store);
+  await receiptsArrive(world);
   await world.pass(0);
 }
 
@@ -186,6 +187,34 @@ function placesOf({ state, votes, past }: Approval, { by, reason }: Submit): rea
   return [...now, ...waits, ...past.filter(({ decision }) => isIt(decision)).map(() => "past")];
 }
 
+/** How long a new process may take until it has sent every receipt (ms). Calls no longer fail. */
+const RECEIPTS_MS = 60_000;
+
+/**
+ * I6: each recorded decision and vote has its receipt, and no one gets a receipt for what they did not decide. The receipts of one person
+ * share a message for a quarter of an hour, of which a new process knows nothing, so all processes are restarted. "settled" is an undo.
+ */
+async function receiptsArrive(world: SimulatedWorld): Promise<void> {
+  const { judge, records, slack, timeline } = world;
+  const isOf = ({ by, reason }: Submit, { to, of }: Receipt): boolean => to === by && of.reason === reason;
+  const missing = (): Submit | undefined =>
+    records.submits.find(
+      (submit) =>
+        submit.told === "ok" &&
+        !slack.receipts.some((each) => each.of.what !== "settled" && isOf(submit, each)),
+    );
+  if (missing() !== undefined) {
+    for (const each of world.processes) each.restart("receipts wait");
+    const until = timeline.now + RECEIPTS_MS;
+    const areDone = (): boolean => missing() === undefined && world.ready.length === world.replicas;
+    while (!areDone() && timeline.now < until) await world.pass(1_000);
+  }
+  const late = missing();
+  judge.must("I6", late === undefined, `${late?.by} gets no receipt for "${late?.reason}"`);
+  const forged = slack.receipts.find((each) => !records.submits.some((submit) => isOf(submit, each)));
+  judge.must("I6", forged === undefined, `${forged?.to} gets a receipt for "${forged?.of.reason}" of no one`);
+}
+
 const TOLD_OF = ["decided", "voted", "refused"] as const;
 
 /** I8 and I10: each decision has one entry, however often its form was submitted. */
@@ -203,6 +232,33 @@ async function eachHasItsEntry(world: SimulatedWorld, store: Store): Promise<voi
       `"${reason}" of ${by} (${told}) has ${taken.length} entries in the audit`,
     );
   }
+  for (const sent of records.sent) denialHasItsEntry(world, sent, entries);
+}
+
+/** I8: a denial that no person gave, because of a stop or an expiry, has one entry once the service has confirmed it. */
+function denialHasItsEntry(
+  { judge, records }: SimulatedWorld,
+  sent: Sent,
+  entries: readonly KeptEntry[],
+): void {
+  const { run, approval, reason, verdict, answer } = sent;
+  const isTyped = records.submits.some((each) => each.run === run && each.reason === reason);
+  if (verdict === "approve" || isTyped || answer?.type !== "confirmed") return;
+  // Our own id may have a number behind the id of the service.
+  const its = entries.filter(
+    ({ entry }) =>
+      entry.what === "decided" &&
+      entry.by === null &&
+      entry.runId === run &&
+      entry.approval?.startsWith(approval) === true &&
+      entry.reason === reason,
+  );
+  const requests = new Set(its.map(({ entry }) => `${entry.approval} ${entry.digest}`));
+  judge.must(
+    "I8",
+    its.length > 0 && its.length === requests.size,
+    `the denial of ${approval} of ${run} ("${reason}") has ${its.length} entries in the audit`,
+  );
 }
 
 /** Checks that every entry is chained and signed. This is slow, so not every history does it. */

@@ -18,13 +18,14 @@ export class BrokenInvariant extends Error {
 
 /** The greatest age of a look-up of people when a decision leaves (ms). */
 const LOOK_UP_AGE_MS = 5_000;
+/** The longest time from the last check to the call, apart from a suspension (ms). */
+const RESUMED_MS = 5_000;
 /** The longest lease (ms). A suspended process may still act for this long. */
 const LEASE_MS = 60_000;
 
 export class Judge implements JudgeListener {
   /** The first broken invariant. */
   broken: BrokenInvariant | null = null;
-  /** When the last answer about each run reached us. */
   /** When a process last received an answer about the run that it could store. */
   readonly answeredAt = new Map<RunId, number>();
   readonly #world: Setting;
@@ -169,10 +170,10 @@ export class Judge implements JudgeListener {
     this.must("I5", enough, `${approval} leaves, but too few people approved it`);
     for (const each of by) {
       this.must("I5", each.told !== "refused", `${approval} leaves though ${each.by} was refused`);
-      const undone = each.undoneAt !== null && each.undoneAt < at && !wasSuspended(sent.from);
+      const undone = each.undoneAt !== null && each.undoneAt < at && !wasSuspended(sent);
       this.must("I5", !undone, `${approval} leaves though ${each.by} took it back`);
       const gone = verdict === "approve" ? (slack.gone.get(each.by) ?? null) : null;
-      const old = gone !== null && gone < at - LOOK_UP_AGE_MS && !wasSuspended(sent.from);
+      const old = gone !== null && gone < at - LOOK_UP_AGE_MS && !wasSuspended(sent);
       this.must("I5", !old, `${approval} leaves though ${each.by} may no longer decide`);
     }
     const held = at >= Math.max(...by.map((each) => each.at)) + (verdict === "approve" ? rule.holdMs : 0);
@@ -213,14 +214,15 @@ export class Judge implements JudgeListener {
   }
 
   /** I5: no approval leaves once the person who pressed a brake was told that it holds. */
-  #notBraked({ from, run, verdict, at }: Sent): void {
+  #notBraked(sent: Sent): void {
+    const { run, verdict, at } = sent;
     if (verdict !== "approve") return;
     const message = this.#world.slack.messages.find((each) => runId(each.run) === run);
     const braked = [message?.key, message?.run.channel].flatMap((of): Brake[] => {
       const brake = of === undefined ? null : this.#world.records.brakeOn(of);
       return brake === null ? [] : [brake];
     });
-    const graceMs = wasSuspended(from) ? LEASE_MS : 0;
+    const graceMs = wasSuspended(sent) ? LEASE_MS : 0;
     for (const { of, from: since } of braked)
       this.must("I5", at <= since + graceMs, `an approval leaves ${at - since} ms after ${of} was braked`);
   }
@@ -242,4 +244,4 @@ export class Judge implements JudgeListener {
 }
 
 /** The process may have been suspended between its last check and its call. */
-const wasSuspended = ({ stalledMs }: Pick<Host, "stalledMs">): boolean => stalledMs > 0;
+const wasSuspended = ({ from, at }: Sent): boolean => at < from.stalledUntil + RESUMED_MS;

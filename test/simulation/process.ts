@@ -44,8 +44,6 @@ export class SimulatedProcess implements Host {
   stalledUntil = 0;
   /** How far its wall clock is ahead (ms). */
   ahead = 0;
-  /** How long it has been suspended in all (ms). */
-  stalledMs = 0;
   bot: Bot | null = null;
   readonly died: Promise<void>;
   #resolveDied = (): void => undefined;
@@ -101,14 +99,18 @@ export class SimulatedProcess implements Host {
     this.world.note(`${this.name} is suspended for ${ms} ms`);
     this.world.reached("a process is suspended");
     this.stalledUntil = Math.max(this.stalledUntil, this.world.timeline.now + ms);
-    this.stalledMs += ms;
   }
 
   die(when: string): void {
     if (!this.alive) return;
+    this.world.reached("a process dies");
+    this.restart(when);
+  }
+
+  /** Ends it, as its death does, but counts as no fault. */
+  restart(when: string): void {
     this.alive = false;
     this.world.note(`${this.name} dies: ${when}`);
-    this.world.reached("a process dies");
     this.#resolveDied();
     this.world.onDeath(this);
   }

@@ -49,8 +49,8 @@ export type Brake = {
 
 /** One decision that left us. */
 export type Sent = {
-  /** The process, and how long it has been suspended in all (ms). */
-  readonly from: { readonly name: string; readonly stalledMs: number };
+  /** The process, and when its newest suspension ends or ended (ms). */
+  readonly from: { readonly name: string; readonly stalledUntil: number };
   readonly run: RunId;
   readonly approval: ApprovalId;
   readonly verdict: Verdict;

@@ -49,8 +49,8 @@ export type Host = {
   readonly ready: boolean;
   /** Whether it cannot reach the database. */
   readonly cutOff: boolean;
-  /** How long it has been suspended in all (ms). */
-  readonly stalledMs: number;
+  /** When its newest suspension ends or ended (ms). 0 if there was none. */
+  readonly stalledUntil: number;
   readonly clock: Clock;
   readonly bot: Bot | null;
   readonly died: Promise<void>;

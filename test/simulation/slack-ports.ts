@@ -5,7 +5,12 @@ import { type ChannelId, type MessageTs, type UserId } from "#src/domain/ids.ts"
 import type { Run } from "#src/domain/run.ts";
 import type { Slot } from "#src/domain/slot.ts";
 import type { Chat, OwnMessages, People } from "#src/ports.ts";
-import type { NotificationSender } from "#src/ports/notification.ts";
+import {
+  isReceipt,
+  type Notification,
+  type NotificationFacts,
+  type NotificationSender,
+} from "#src/ports/notification.ts";
 import { callOut, type Fate } from "./call-out.ts";
 import { APPROVERS, CHANNELS, GUEST } from "./cast.ts";
 import type { Host } from "./setting.ts";
@@ -66,7 +71,7 @@ function chat(from: Host): Chat {
     upload: () => posts("upload", () => ({ file: slack.nextTs() })),
     share: () => posts("share", () => "shared" as const),
     hasFile: () => reads("has file", () => true),
-    notify: (_run, to, says) => posts("send-notice", () => void slack.told.push(`${to} ${says.type}`)),
+    notify: () => posts("send-notice", () => undefined),
   };
 }
 
@@ -103,24 +108,28 @@ function people(from: Host): People {
   };
 }
 
+type Posted = { readonly receipt: Notification; readonly facts: NotificationFacts };
+
 function notificationSender(from: Host): NotificationSender {
   const { slack } = from.world;
   const copies = new Map<string, MessageTs[]>();
-  const posts = (id: string): Promise<MessageTs> =>
+  const posts = (...all: readonly Posted[]): Promise<MessageTs> =>
     callOut(from, {
       place: "notification",
       fates: UPDATE_FATES,
       changes: true,
       act: () => {
-        slack.told.push(id);
         const ts = slack.nextTs();
-        copies.set(id, [...(copies.get(id) ?? []), ts]);
+        for (const { receipt, facts } of all) {
+          copies.set(receipt.id, [...(copies.get(receipt.id) ?? []), ts]);
+          if (isReceipt(receipt)) slack.receipts.push({ to: receipt.to, of: facts.entry.entry });
+        }
         return ts;
       },
     });
   return {
-    post: ({ id }) => posts(id),
-    postReceipts: (_to, receipts) => posts(receipts.map(({ receipt }) => receipt.id).join(" ")),
+    post: (receipt, facts) => posts({ receipt, facts }),
+    postReceipts: (_to, receipts) => posts(...receipts),
     find: ({ id }) => Promise.resolve(copies.get(id) ?? []),
     remove: () => Promise.resolve(),
     attach: () => Promise.resolve(),

@@ -3,6 +3,7 @@
 
 import { CARD_APPROVE, CARD_DENY, CARD_UNDO } from "#src/adapters/slack/names.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
+import type { AuditEntry } from "#src/audit/entry.ts";
 import type { Approval } from "#src/domain/approval.ts";
 import { type ChannelId, MessageTs, type RunKey, type UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -17,10 +18,13 @@ export type Message = {
   run: Run;
 };
 
+/** `of`: what the receipt is about, with the reason that the person gave. */
+export type Receipt = { readonly to: string; readonly of: Pick<AuditEntry, "what" | "reason"> };
+
 export class SimulatedSlack {
   readonly messages: Message[] = [];
-  /** Direct messages and alerts, by the id of their notification or notice. */
-  readonly told: string[] = [];
+  /** The receipts that people got for their decisions, votes and undos. */
+  readonly receipts: Receipt[] = [];
   /** When each deactivated person was deactivated (ms). */
   readonly gone = new Map<UserId, number>();
   /** Slots whose messages an administrator deleted. */
