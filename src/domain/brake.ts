@@ -14,7 +14,7 @@ import type { UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import type { PolicyNow } from "./rule-facts.ts";
-import { deniesAll, isStopped, isWatched, mapApprovals, type Run } from "./run.ts";
+import { deniesAll, isStopped, isWatched, mapApprovals, type Run, type Stop } from "./run.ts";
 
 /** The reason that the service receives. */
 export const STOP_REASON = "This run was stopped in Slack. Everything it asks for is denied.";
@@ -81,6 +81,15 @@ export function brakeRenderKey(run: Run): string {
 /** Returns the same run if it is already stopped. Confirms a stop of an earlier record. */
 export function stopRun(run: Run, by: UserId, ctx: Context): Run {
   return deniesAll(run) ? run : applyBrake({ ...run, stop: { by, at: ctx.now } }, ctx);
+}
+
+/**
+ * Stops a run whose id the service gave as its answer to a stopped start. That may be another run, so nothing is denied. Returns the same run
+ * if it is already stopped, or if `stop` does not hold.
+ */
+export function carryStop(run: Run, stop: Stop | undefined): Run {
+  if (stop === undefined || !isStopped({ stop }) || isStopped(run)) return run;
+  return { ...run, stop: { ...stop, ofEarlierRecord: true } };
 }
 
 /** Lifts the stop. Requests that it denied stay denied. Returns the same run if it is not stopped. */

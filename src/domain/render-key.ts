@@ -74,8 +74,9 @@ export function isPassing({ creation, watch, seen }: Run): boolean {
 /** Returns null if no outcome message is wanted. */
 export function outcomeRenderKey(run: Run): string | null {
   if (run.creation.type === "refused") return "not started";
-  if (run.creation.type === "taken") return "taken";
-  if (run.creation.type === "unknown") return `unknown, ${run.creation.again}`;
+  const stopped = isStopped(run) ? ", stopped" : "";
+  if (run.creation.type === "taken") return `taken${stopped}`;
+  if (run.creation.type === "unknown") return `unknown, ${run.creation.again}${stopped}`;
   if (run.seen?.ended === undefined || run.seen.ended === null) return null;
   const file = run.seen.ended.asFile ? `, file ${fileState(run, OUTPUT)}` : "";
   return `ended${file}${deniedRenderKey(run)}`;

@@ -2,6 +2,7 @@
 
 import pRetry from "p-retry";
 import { applyOutcome } from "../domain/apply-outcome.ts";
+import { carryStop } from "../domain/brake.ts";
 import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import { supersede } from "../domain/end-run.ts";
 import type { RunId, RunKey, UserId } from "../domain/ids.ts";
@@ -41,7 +42,7 @@ export function createOutcomeWriter(
     } catch (error) {
       if (!isIdTaken(error) || outcome.type !== "created") throw error;
       const { id } = outcome.snapshot;
-      const isReleased = await releaseRunId(deps, handle, { id, requester });
+      const isReleased = await releaseRunId(deps, handle, { id, start: key, requester });
       await save(isReleased ? outcome : { type: "taken", id });
     }
   }
@@ -90,19 +91,21 @@ const isIdTaken = (error: unknown): boolean => error instanceof PortError && err
 // longer knew, gives up the id. An earlier run that is still followed keeps it.
 
 /**
- * Resolves to false if a run with this id is still followed. Then `requester`, whose start the service answered with this id, may have asked
- * for that run.
+ * Resolves to false if a run with this id is still followed. Then `requester`, whose start the service answered with this id, may have
+ * asked for that run, and a stop of the start holds for it.
  */
 async function releaseRunId(
   { store, context }: Pick<ExecutorDeps, "store" | "context">,
   { changeAnywhere }: ExecutionHandle,
-  { id, requester }: { readonly id: RunId; readonly requester: UserId },
+  { id, start, requester }: { readonly id: RunId; readonly start: RunKey; readonly requester: UserId },
 ): Promise<boolean> {
   const key = await store.byRunId(id);
   if (key === null) return true;
+  // Someone may have pressed Stop while the start was being sent.
+  const stop = (await store.load(start))?.run.stop;
   const release = (earlier: Run): Run => {
     const released = supersede(earlier, context());
-    return isWatched(released) ? addPossibleRequester(released, requester) : released;
+    return isWatched(released) ? carryStop(addPossibleRequester(released, requester), stop) : released;
   };
   const run = await changeAnywhere(key, release);
   return run !== null && !isWatched(run);

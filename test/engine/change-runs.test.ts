@@ -1,11 +1,11 @@
 // Changes of many runs, one of which cannot be changed, and a service that reuses the id of an earlier run.
 
 import { describe, expect, test } from "vitest";
-import type { RunId, RunKey } from "#src/domain/ids.ts";
+import { type RunId, type RunKey, UserId } from "#src/domain/ids.ts";
 import { changeEach } from "#src/engine/change-runs.ts";
 import type { Run } from "#src/domain/run.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { aSnapshot } from "../make/history.ts";
 import { aRun, aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
@@ -137,6 +137,31 @@ describe("a run that gets the id of an earlier run from the service", () => {
     expect(bench.chat.posts.map(({ slot }) => slot)).toEqual(["opening", "opening", "outcome"]);
     await bench.restart();
     expect((await loaded(bench, second)).creation.type).toBe("taken");
+  });
+});
+
+describe("a start that is stopped before the service answers with the id of a run that is followed", () => {
+  test("stops that run as well, which denies nothing, because it may be another run", async () => {
+    const bench = await createBench();
+    const id = aRunId();
+    bench.agents.pending.set(id, ["apr_1"]);
+    await bench.flow.adoptRun.adopt({ ...BY, user: UserId("U0FRIEND") }, id);
+    await bench.clock.pass(5_000);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bench.agents.create = () => promise.then(() => aSnapshot(aWatchedRun(id), ["apr_1"]));
+    const key = await started(bench, "stopped");
+    expect(await bench.flow.stopRun.stop({ ...BY, run: key })).toMatchObject({ ok: true });
+    resolve();
+    await bench.clock.pass(5_000);
+    expect(await loaded(bench, key)).toMatchObject({ creation: { type: "taken", id } });
+    expect(await bench.run(id)).toMatchObject({
+      stop: { by: REQUESTER, ofEarlierRecord: true },
+      mayHaveAsked: [REQUESTER],
+      approvals: [{ state: { type: "pending" } }],
+    });
+    const { click } = clickOn(await bench.run(id));
+    const opened = await bench.flow.openForm.open({ ...click, user: UserId("U0OTHER") }, "approve");
+    expect(opened).toMatchObject({ ok: false, error: { refusal: { type: "stopped" } } });
   });
 });
 

@@ -106,7 +106,7 @@ export function stopMessage(run: Run, stop: Stop, drawing: StopDrawing): Message
       ],
     });
   return withId("thread:stopped", {
-    text: `🛑 Run stopped: ${stopWords(run)}`,
+    text: isRunning ? `🛑 Run stopped: ${stopWords(run)}` : "🛑 The run was stopped",
     blocks: [
       rich(stopLine(stop), ...(isRunning ? [line(span(meaningOf(run)))] : []), ...denied),
       ...(isRunning ? [liftActions(run)] : []),
@@ -127,7 +127,7 @@ const MEANING =
 const MEANING_WHILE_MISSING =
   "The service does not know this run now. If it finds the run again, nothing is approved until an approver lifts the stop, but requests are not denied automatically, because the service may have given the run's id to another run. To deny everything then, press Stop in this thread again.";
 const MEANING_OF_EARLIER =
-  "Nothing is approved until an approver lifts the stop, but requests are not denied automatically. To deny everything that this run asks for, press Stop in this thread. Why: someone may have stopped another run that had the same id. Since then, Countersign has begun to watch this run again, or the service has forgotten the run and found it again.";
+  "Nothing is approved until an approver lifts the stop, but requests are not denied automatically. To deny everything that this run asks for, press Stop in this thread. Why: the stop may have been meant for another run with the same id. After it was pressed, Countersign began to watch this run again, or the service forgot the run and found it again; or it was pressed for a start that the service answered with this run's id.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {

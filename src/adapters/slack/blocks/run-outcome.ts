@@ -5,7 +5,14 @@ import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
 import { isRecord, type Json } from "../../../domain/json.ts";
 import { fileState } from "../../../domain/render-key.ts";
-import { canRunAgain, type Creation, type Ended, isOutputForgotten, type Run } from "../../../domain/run.ts";
+import {
+  canRunAgain,
+  type Creation,
+  type Ended,
+  isOutputForgotten,
+  isStopped,
+  type Run,
+} from "../../../domain/run.ts";
 import { OUTPUT } from "../../../domain/slot.ts";
 import { head, oneLine, shortened } from "../../../domain/text/excerpt.ts";
 import { writtenValue } from "../../../domain/text/request-text.ts";
@@ -106,22 +113,34 @@ function taken(run: Run, id: RunId, deployment: Deployment): Message {
   const meaning =
     "Either someone began watching it before the service answered, and its requests are in that thread; or the service gave two runs the same id, and Countersign can't tell them apart. Ask the operators of the service.";
   const first = line(person(run.requester), span(" "), span(title, { bold: true }));
-  const second = line(span(what), runIdElement(id, deployment), span(". "), span(meaning));
+  const second = line(
+    span(what),
+    runIdElement(id, deployment),
+    span(". "),
+    span(meaning),
+    span(isStopped(run) ? ` ${STOP_THERE}` : ""),
+  );
   const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
   return withId("outcome:taken", { text, blocks: [rich(first, second)] });
 }
+
+const STOP_THERE =
+  "This run was stopped before the service answered. To deny everything that the run in the other thread asks for, press Stop there.";
 
 const ANSWER_LOST =
   "The task was sent, but the answer was lost, so a run may have started. Its requests are not shown here, and Countersign does not send the task again by itself.";
 const RECORD_LOST =
   "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent after that copy was made. If a run has started, its requests are not shown here. Countersign does not send the task by itself.";
 
+const STOP_AGAIN =
+  " The stop of this start does not hold for a run that is watched that way: press Stop in that run's thread.";
+
 /** What to do if the run has started: with its id, anyone who may start runs can have its requests shown. */
-const ifFound = (command: string) =>
+const ifFound = (run: Run, command: string) =>
   line(
     span("Look for the run in the agent service. If it is there, "),
     span(`${command} watch <run id>`, { code: true }),
-    span(" shows its requests in this channel."),
+    span(` shows its requests in this channel.${isStopped(run) ? STOP_AGAIN : ""}`),
   );
 
 function unknown(
@@ -136,7 +155,7 @@ function unknown(
     rich(
       line(person(run.requester), span(" "), span(title, { bold: true })),
       line(span(why)),
-      ifFound(command),
+      ifFound(run, command),
     ),
   ];
   blocks.push(answered === null ? choices(run) : rich(line(span(answered))));

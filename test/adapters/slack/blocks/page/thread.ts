@@ -162,10 +162,14 @@ export const OUTCOMES: Record<Extract<MessageId, `outcome:${string}`>, readonly 
   "outcome:canceled": [outcome(ended("canceled", null, { created_at: "2026-11-20T12:00:00Z" }))],
   "outcome:ended": [outcome(CREATED)],
   "outcome:not-started": [outcome(started(refused))],
-  "outcome:taken": [outcome(started(taken))],
+  "outcome:taken": [
+    outcome(started(taken)),
+    outcome({ ...started(taken), stop: STOP }, "stopped before the answer"),
+  ],
   "outcome:unknown:asked": [
     outcome(started(unknown("asked")), "the answer was lost"),
     outcome(started({ ...unknown("asked"), restored: true } as Creation), "after a restore of an older copy"),
+    outcome({ ...started(unknown("asked")), stop: STOP }, "stopped before the answer was lost"),
   ],
   "outcome:unknown:started": [outcome(started(unknown("started")))],
   "outcome:unknown:left": [outcome(started(unknown("left")))],
