@@ -4,11 +4,19 @@ import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/ent
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { RunId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
+import { nullIfUnreadable } from "../engine/change-runs.ts";
 import type { AuditReaders } from "../ports/notification.ts";
 import { type Asker, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 
-/** Resolves to the number of disputes that were closed. Only `ADMINS` may do this. */
-export type CloseDispute = (by: Asker, id: RunId, words: string) => Promise<Result<number, CommandRefusal>>;
+/** `isCardKept`: whether the record of the run is still stored, so that the card shows the words. */
+export type ClosedDisputes = { readonly disputes: number; readonly isCardKept: boolean };
+
+/** Only `ADMINS` may do this. */
+export type CloseDispute = (
+  by: Asker,
+  id: RunId,
+  words: string,
+) => Promise<Result<ClosedDisputes, CommandRefusal>>;
 
 type Deps = UseCaseDeps & { readonly audit: AuditReaders };
 
@@ -23,7 +31,7 @@ async function close(
   by: Asker,
   id: RunId,
   words: string,
-): Promise<Result<number, CommandRefusal>> {
+): Promise<Result<ClosedDisputes, CommandRefusal>> {
   const refusal = await refusalToUse(deps, by);
   if (refusal !== null) return err(refusal);
   const { team, user } = by;
@@ -44,8 +52,15 @@ async function close(
     const about = { ...aboutSameRun(entry), approval, verdict, digest, policy, refers: seq };
     return auditEntry(null, { ...facts, ...about, reason: words });
   });
+  const isCardKept = await areStored(deps, open);
   await deps.store.audit(closed);
-  return ok(open.length);
+  return ok({ disputes: open.length, isCardKept });
+}
+
+async function areStored({ store }: Deps, entries: readonly KeptEntry[]): Promise<boolean> {
+  for (const run of new Set(entries.map(({ entry }) => entry.run)))
+    if (run === null || (await nullIfUnreadable(store.load(run))) === null) return false;
+  return true;
 }
 
 function openOnes(entries: readonly KeptEntry[]): readonly KeptEntry[] {

@@ -21,7 +21,7 @@ describe("an admin", () => {
     const key = (await cardOf(bench, id)).key;
     expect(await bench.flow.closeDispute(ADMIN_HERE, id, " A mis-tap, Ben confirmed it. ")).toEqual({
       ok: true,
-      value: 1,
+      value: { disputes: 1, isCardKept: true },
     });
     await bench.clock.pass(3_000);
     const [entry, ...more] = await closings(bench);
@@ -40,6 +40,20 @@ describe("an admin", () => {
     expect(printedMessage(messageIn(run, OPENING))).not.toContain("disputed");
     expect(await bench.flow.closeDispute(ADMIN_HERE, id, "once more")).toMatchObject({
       error: { type: "nothing-disputed" },
+    });
+    expect(await closings(bench)).toHaveLength(1);
+  });
+
+  test("closes a dispute about a run whose record is deleted, which no card can show", async () => {
+    const bench = await createBench();
+    const { id } = await disputed(bench);
+    bench.agents.statuses.set(id, "succeeded");
+    bench.agents.pending.delete(id);
+    await bench.clock.pass(120_000);
+    expect(await bench.store.forget(Number.MAX_SAFE_INTEGER)).toBe(1);
+    expect(await bench.flow.closeDispute(ADMIN_HERE, id, "all well")).toEqual({
+      ok: true,
+      value: { disputes: 1, isCardKept: false },
     });
     expect(await closings(bench)).toHaveLength(1);
   });

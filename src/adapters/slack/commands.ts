@@ -222,11 +222,12 @@ async function closeDispute(deps: ListenerDeps, by: Asker, run: string, found: s
   if (id === null) return askWhichRun(deps, "audit close");
   const result = await deps.closeDispute(by, id, found);
   if (!result.ok) return commandRefusal(result.error, deps.command);
-  const disputes = result.value === 1 ? "1 dispute" : `${count(result.value)} disputes`;
-  return textAnswer(
-    "answer:dispute-closed",
-    `${disputes} closed. The card shows your words, and the audit records them in your name.`,
-  );
+  const { disputes, isCardKept } = result.value;
+  const closed = disputes === 1 ? "1 dispute" : `${count(disputes)} disputes`;
+  const shown = isCardKept
+    ? "The card shows your words, and the audit records them in your name."
+    : "The audit records your words in your name. The run's record is deleted or cannot be read, so its card stays as it is.";
+  return textAnswer("answer:dispute-closed", `${closed} closed. ${shown}`);
 }
 
 function askWhichRun({ command }: ListenerDeps, subcommand: Subcommand | "audit close"): Message {

@@ -257,6 +257,10 @@ const ts = MessageTs("1795176000.000100");
 const up = { type: "up", ts, shows: "", sweepAt: null, notBefore: 0, tries: 0 } as const;
 const POSTED: Run = { ...CREATED, posts: { [OPENING]: up } };
 
+const closed = (isCardKept: boolean) =>
+  typed("audit close run_7 It was Ben after all", {
+    closeDispute: async () => ok({ disputes: 1, isCardKept }),
+  });
 const disputed = (result: unknown) => ({ dispute: async () => result });
 
 /** The examples by the id of the answer. */
@@ -370,9 +374,10 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     "answer:report-not-recorded": await clicked(onNotMe, "", { dispute: fails("maybe") }),
     "answer:not-your-receipt": await notMe(err("unknown")),
     "answer:decision-not-proven": await notMe(err("unproven")),
-    "answer:dispute-closed": await typed("audit close run_7 It was Ben after all", {
-      closeDispute: async () => ok(1),
-    }),
+    "answer:dispute-closed": [
+      ...(await closed(true)),
+      ...when("the run's record is deleted", await closed(false)),
+    ],
     "answer:reading-not-recorded": await readingNotRecorded(),
     "answer:queue-not-read": await clicked(onReviewInChannel, "", { checkReviewPress: fails("no") }),
     "answer:review-not-opened": await reviewNotOpened(),
