@@ -69,6 +69,20 @@ test("each finding is printed on one line, without control characters, whatever 
 });
 
 describe("acknowledge", () => {
+  test("with a wrong code, names the current one and lists its findings, each once", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    const found = { ...anAuditEntry(aRun()), what: "tampering-found" } as const;
+    await store.audit([{ ...found, outcome: "two rows were changed", findings: ["one", "two"] }]);
+    await store.audit([{ ...found, outcome: "a row is gone", findings: ["three"] }]);
+    await store.close();
+    const listed = ["- two rows were changed", "- a row is gone"];
+    const wrong = await audit("acknowledge", "0000000000", "--reason", "a test");
+    expect(wrong).toMatchObject({ code: 2, out: "" });
+    expect(wrong.err.trim().split("\n").slice(1)).toEqual(listed);
+    const done = await audit("acknowledge", await currentCode(), "--reason", "a test");
+    expect(done.out.trim().split("\n").slice(1)).toEqual(listed);
+  });
+
   test.for([
     ["changed", 3, "update audit set entry = replace(entry, 'stored', 'other') where seq = 3"],
     ["removed", 4, "delete from audit where seq = 3"],

@@ -28,7 +28,7 @@ import {
 import { unusable } from "../../adapters/store/faults.ts";
 import { refuseOtherSchema } from "../../adapters/store/schema.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
-import { createIntegrity, type NotAcknowledged } from "../../engine/integrity.ts";
+import { createIntegrity, type IntegrityState, type NotAcknowledged } from "../../engine/integrity.ts";
 import type { AuditCommand } from "./command-line.ts";
 import { auditVerdict, neededKey, ownKey, verdictWords } from "./inspect.ts";
 
@@ -64,11 +64,8 @@ export async function acknowledgeFindings(
     const { open } = integrity.state();
     const done = await integrity.acknowledge(null, code, `${reason} (${personAtShell()})`);
     await integrity.stop();
-    if (!done.ok) throw new Error(refusalWords(done.error, integrity.state().code));
-    return [
-      "Acknowledged. Approvals are sent again once the bot starts.",
-      ...open.map(({ words }) => `- ${printed(words)}`),
-    ].join("\n");
+    if (!done.ok) throw new Error(refusalWords(done.error, integrity.state()));
+    return ["Acknowledged. Approvals are sent again once the bot starts.", ...listed(open)].join("\n");
   } finally {
     await store.release();
     await store.close();
@@ -95,12 +92,20 @@ async function refuseUnknown(database: string): Promise<void> {
   }
 }
 
-function refusalWords(refusal: NotAcknowledged, code: string | null): string {
+/** The findings of one entry share its words. */
+const listed = (open: IntegrityState["open"]): readonly string[] => [
+  ...new Set(open.map(({ words }) => `- ${printed(words)}`)),
+];
+
+function refusalWords(refusal: NotAcknowledged, { open, code }: IntegrityState): string {
   switch (refusal) {
     case "nothing-open":
       return "There is nothing to acknowledge: no approval is held back.";
     case "other-findings":
-      return `Nothing was acknowledged: this code does not match the current findings. The current code is ${code ?? "none"}; read its findings first.`;
+      return [
+        `Nothing was acknowledged: this code does not match the current findings. The current code is ${code ?? "none"}, for these findings:`,
+        ...listed(open),
+      ].join("\n");
     case "no-reason":
       return "Nothing was acknowledged: say with --reason what you found.";
   }
