@@ -8,7 +8,14 @@ import { finished } from "node:stream/promises";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import type { AuditVerdict } from "../domain/audit/verify-chain.ts";
 import { slackNames } from "./slack/ask-slack.ts";
-import { acknowledgeFindings, type NewKey, redactText, rotateKeys, stateOfRows } from "./audit/upkeep.ts";
+import {
+  acknowledgeFindings,
+  type NewKey,
+  redactText,
+  rotateKeys,
+  stateOfRows,
+  unprovenFindings,
+} from "./audit/upkeep.ts";
 import { archiveOldest, withArchives } from "./audit/archive.ts";
 import { restoreWords } from "./audit/restored.ts";
 import { compareWithCopy, type CopyPart, openCopy } from "./audit/against.ts";
@@ -136,7 +143,8 @@ async function verify(audit: AuditFile, command: Verification, where: Where): Pr
   await reportArchived(audit, "check");
   const codes = [codeOf(verdict, heads), await reportCopy(audit, command, where)];
   // The rows are checked against the audit, so the audit must be intact itself.
-  if (!codes.includes(TAMPERED)) codes.push(await reportFindings(audit, where));
+  if (codes.includes(TAMPERED)) for (const line of await unprovenFindings(audit)) console.error(line);
+  else codes.push(await reportFindings(audit, where));
   return [TAMPERED, FAILED].find((code) => codes.includes(code)) ?? GOOD;
 }
 

@@ -68,6 +68,21 @@ test("each finding is printed on one line, without control characters, whatever 
   expect(after.out).toContain(`Acknowledged by an admin: ${shown}`);
 });
 
+test("of an audit that was changed, verify names the first fault, and everything that the bot reported", async () => {
+  await stored();
+  for (const seq of [2, 3])
+    change(`update audit set entry = replace(entry, 'stored', 'other') where seq = ${seq}`);
+  await audit("acknowledge", "0000000000", "--reason", "a test");
+  const seen = await audit("verify");
+  expect(seen.code).toBe(1);
+  expect(seen.err).toContain("TAMPERED at entry 2: ");
+  for (const seq of [2, 3]) expect(seen.err).toContain(`audit entry ${seq}: it does not match its link.`);
+  change(
+    "insert into audit (seq, at, what, entry, link, key, signature) values (8, 1, 'tampering-found', 'x', 'x', 'x', 'x')",
+  );
+  expect(await audit("verify")).toMatchObject({ code: 1, err: seen.err });
+});
+
 describe("acknowledge", () => {
   test("with a wrong code, names the current one and lists its findings, each once", async () => {
     const store = await openStore({ url: `sqlite:${file}`, owner: "test" });

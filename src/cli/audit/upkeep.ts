@@ -1,7 +1,7 @@
 // The commands of `npm run audit` that write while the bot is stopped: `acknowledge`, `redact` and `rotate-key`.
 
 import { performance } from "node:perf_hooks";
-import type { AuditFile } from "../../adapters/store/audit-file.ts";
+import { type AuditFile, entryIfReadable } from "../../adapters/store/audit-file.ts";
 import {
   type AuditKey,
   auditKeyFile,
@@ -136,6 +136,17 @@ async function findingsIn(audit: AuditFile, key: AuditKey | null): Promise<Findi
     ...new Set([...words].filter(([id]) => settled.has(id) === isSettled).map(([, text]) => text)),
   ];
   return { open: wordsOf(false), acknowledged: wordsOf(true) };
+}
+
+/** Resolves to what the bot found, as it stands in an audit that is not intact. So nothing of it is proven, and no acknowledgement counts. */
+export async function unprovenFindings(audit: AuditFile): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for await (const row of audit.rows()) {
+    const kept = row.columns.what === "tampering-found" ? entryIfReadable(row, true) : null;
+    if (kept !== null)
+      lines.push(`REPORTED, not verified: ${printed(kept.entry.outcome)} (found: entry ${row.seq})`);
+  }
+  return lines;
 }
 
 /** Returns an empty text if there is nothing to report. */

@@ -146,8 +146,10 @@ const threadsSayWhy = (runs: number): string =>
 const sentence = (words: string): string =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
 
-/** The most findings that are listed. The audit has them all. */
+/** The most lines about findings. The audit has them all. */
 const MAX_FINDINGS = 5;
+/** One line may be about many findings. */
+const FINDING_CHARS = 1_000;
 
 function auditPart(
   { open, code, acknowledged }: HealthAnswer["audit"],
@@ -165,8 +167,10 @@ function auditPart(
       acknowledged === 0 && isStoreUp ? "no sign that the database was changed from outside" : before + now;
     return rich(line(span(`${icon} Audit`, { bold: true }), span(`: ${says}`)));
   }
-  const shown = open.slice(0, MAX_FINDINGS).map((finding) => line(untrustedSpan(finding.words, SAYS_CHARS)));
-  const more = open.length - shown.length;
+  // The findings of one entry share its words.
+  const words = [...new Set(open.map((finding) => finding.words))];
+  const shown = words.slice(0, MAX_FINDINGS).map((each) => line(untrustedSpan(each, FINDING_CHARS)));
+  const more = words.length - shown.length;
   return rich(
     line(
       span("🚨 Audit", { bold: true }),
@@ -179,7 +183,7 @@ function auditPart(
     line(
       span("Admins: "),
       span("npm run audit -- verify", { code: true }),
-      span(" says more. When you know what happened, "),
+      span(" lists all findings. When you know what happened, "),
       span(`${command} audit acknowledge ${code} <what you found>`, { code: true }),
       span(" lets approvals be sent again."),
     ),

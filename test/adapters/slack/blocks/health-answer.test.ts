@@ -34,6 +34,20 @@ test("the health report names the command of this workspace", () => {
   );
 });
 
+test("shows each line about findings once, so that repeated ones hide no other, and says where all are listed", () => {
+  const finding = (id: number, words: string) => ({ id: String(id), words, run: null });
+  const fifteen = Array.from({ length: 15 }, (_each, id) => finding(id, "a batch of rows was changed"));
+  const open = [...fifteen, finding(15, "audit entry 25: it was changed")] as never[];
+  const report = (found: never[]) =>
+    reportWith({ audit: { open: found, code: "c0de" as never, acknowledged: 0 } });
+  expect(report(open).split("a batch of rows was changed")).toHaveLength(2);
+  expect(report(open)).toContain("audit entry 25: it was changed");
+  expect(report(open)).not.toContain(" more");
+  const others = Array.from({ length: 7 }, (_each, id) => finding(id, `row ${id} was changed`)) as never[];
+  expect(report(others)).toContain("… and 2 more");
+  expect(report(others)).toContain("npm run audit -- verify lists all findings");
+});
+
 test("calls the database unchanged only while nothing was found and it can be checked", () => {
   expect(reportWith({})).toContain(UNTOUCHED);
   expect(reportWith({ audit: { ...well.audit, acknowledged: 1 } })).not.toContain(UNTOUCHED);
