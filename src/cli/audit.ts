@@ -144,7 +144,7 @@ async function verify(audit: AuditFile, command: Verification, where: Where): Pr
   const codes = [codeOf(verdict, heads), await reportCopy(audit, command, where)];
   // The rows are checked against the audit, so the audit must be intact itself.
   if (codes.includes(TAMPERED)) for (const line of await unprovenFindings(audit)) console.error(line);
-  else codes.push(await reportFindings(audit, where));
+  else codes.push(await reportFindings(audit, where, command.publicKeys.length > 0));
   return [TAMPERED, FAILED].find((code) => codes.includes(code)) ?? GOOD;
 }
 
@@ -200,8 +200,8 @@ async function reportCopy(
  * Reports what was changed in the rest of the database. The audit itself must be intact. If there is no key, as for auditors,
  * leaving out the check is no failure. If the key was replaced, it is one, because the operator expects everything to be checked.
  */
-async function reportFindings(audit: AuditFile, where: Where): Promise<number> {
-  const { open, words, isOther } = await stateOfRows(audit, where);
+async function reportFindings(audit: AuditFile, where: Where, isPinned: boolean): Promise<number> {
+  const { open, words, isOther } = await stateOfRows(audit, where, isPinned);
   const isBad = open || isOther;
   if (words !== "") (isBad ? console.error : console.log)(words);
   return open ? TAMPERED : isOther ? FAILED : GOOD;

@@ -25,7 +25,7 @@ import {
   refuseMissing,
   shown,
 } from "../../adapters/store/database-copy.ts";
-import { unusable } from "../../adapters/store/faults.ts";
+import { isDenied, unusable } from "../../adapters/store/faults.ts";
 import { refuseOtherSchema } from "../../adapters/store/schema.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { createIntegrity, type IntegrityState, type NotAcknowledged } from "../../engine/integrity.ts";
@@ -168,22 +168,33 @@ const printed = (finding: string): string => oneLine(finding, FINDING_CHARS);
 async function sealingKey(
   audit: AuditFile,
   where: Where,
+  isPinned: boolean,
 ): Promise<AuditKey | { readonly unchecked: string; readonly isOther: boolean } | null> {
-  const own = ownKey(where);
   const inForce = await audit.headKey();
   if (inForce === null) return null;
+  const { own, why } = keyHere(where, isPinned);
   if (own?.id === inForce) return own;
-  const here = own === null ? "There is no key here." : `The key here has the id ${own.id}.`;
+  const here = own === null ? `There is no key here${why}.` : `The key here has the id ${own.id}.`;
   const unchecked = `NOT CHECKED: runs, forms and buttons. ${here} The audit is signed by the key with the id ${inForce} now: set AUDIT_KEY to that one.`;
   return { unchecked, isOther: own !== null };
+}
+
+/** A person who pins a public key may rightly be kept from the key itself, so for them it counts as missing. */
+function keyHere(where: Where, isPinned: boolean): { readonly own: AuditKey | null; readonly why: string } {
+  try {
+    return { own: ownKey(where), why: "" };
+  } catch (error) {
+    if (!isPinned || !(error instanceof Error) || !isDenied(error.cause)) throw error;
+    return { own: null, why: `: ${error.message}` };
+  }
 }
 
 /** What is known about the rows outside the audit, in words. `open`: some were changed. `isOther`: the key here is not the one in force. */
 export type StateOfRows = { readonly open: boolean; readonly isOther: boolean; readonly words: string };
 
-/** The caller must verify the audit first. */
-export async function stateOfRows(audit: AuditFile, where: Where): Promise<StateOfRows> {
-  const key = await sealingKey(audit, where);
+/** The caller must verify the audit first. `isPinned`: under given public keys. */
+export async function stateOfRows(audit: AuditFile, where: Where, isPinned = false): Promise<StateOfRows> {
+  const key = await sealingKey(audit, where, isPinned);
   const isMissing = key !== null && "unchecked" in key;
   const findings = await findingsIn(audit, isMissing ? null : key);
   const unchecked = isMissing ? [key.unchecked] : [];

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import { inheritedEnv } from "../../make/child-env.ts";
+import { anAuditEntry, aRun } from "../../make/run.ts";
 import { SERVER_USER as ORDINARY_USER } from "../../make/postgres.ts";
 
 const OPEN = fileURLToPath(new URL("open-once.ts", import.meta.url));
@@ -36,13 +37,18 @@ afterEach(() => {
   for (const each of [folder, elsewhere]) rmSync(each, { recursive: true, force: true });
 });
 
-/** Returns the output of a process that opens the store: "open", or why not. */
-function opening(env: { readonly [name: string]: string } = {}, args = [OPEN, `sqlite:${file}`]): string {
-  const { stdout, stderr } = spawnSync(process.execPath, args, {
+type Env = { readonly [name: string]: string };
+
+const run = (env: Env, args: readonly string[]) =>
+  spawnSync(process.execPath, args, {
     env: { ...inheritedEnv(), ...env },
     encoding: "utf8",
     ...ORDINARY_USER,
   });
+
+/** Returns the output of a process that opens the store: "open", or why not. */
+function opening(env: Env = {}, args = [OPEN, `sqlite:${file}`]): string {
+  const { stdout, stderr } = run(env, args);
   return `${stdout}${stderr}`.trim();
 }
 
@@ -118,6 +124,24 @@ describe.runIf(canTry)("a file that this user may not use", () => {
       chmodSync(closed, 0);
       expect(says()).toContain(`cannot use the database ${file}: permission denied`);
     }
+  });
+
+  test("is no failure of a verification under a pinned key: the key with which auditors could write", async () => {
+    const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+    await store.audit([anAuditEntry(aRun())]);
+    const publicKey = store.auditPublicKey();
+    await store.close();
+    const why = `cannot read the audit's key ${file}.audit-key: permission denied`;
+    const verify = (...args: readonly string[]) =>
+      run({ DATABASE_URL: `sqlite:${file}` }, [AUDIT, "verify", ...args]);
+    chmodSync(`${file}.audit-key`, 0);
+    expect(verify()).toMatchObject({ status: 2, stderr: `${why}\n` });
+    const seen = verify("--public-key", publicKey);
+    expect(seen).toMatchObject({ status: 0, stderr: "" });
+    expect(seen.stdout).toContain(`NOT CHECKED: runs, forms and buttons. There is no key here: ${why}.`);
+    chmodSync(`${file}.audit-key`, 0o600);
+    writeFileSync(`${file}.audit-key`, "not a key\n");
+    expect(verify("--public-key", publicKey)).toMatchObject({ status: 2 });
   });
 
   test("is named: the temporary folder, where the audit's commands copy the database", () => {
