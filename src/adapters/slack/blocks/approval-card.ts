@@ -284,11 +284,11 @@ function buttons(card: Card): Block[] {
   return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
 }
 
-/** The label of the button that shows the whole request and every decision on it. Null while the file of the request is on its way. */
+/** The label of the button that shows the request, as much of it as fits, and every decision on it. Null while the file of the request is on its way. */
 function detailsLabel({ run, approval, state }: Card): "Details" | "Read in full" | null {
   const { request, appliedRule } = approval;
   if (needsFile(request) && requestFileState(run, approval) === "coming") return null;
   const { readFirst } = appliedRule.rule.friction;
-  const inFull = state.open && (readFirst || needsFile(request) || !fitsCard(request));
+  const inFull = state.open && !needsFile(request) && (readFirst || !fitsCard(request));
   return inFull ? "Read in full" : "Details";
 }

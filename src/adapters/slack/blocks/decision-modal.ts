@@ -5,6 +5,7 @@ import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { Nonce, UserId } from "../../../domain/ids.ts";
 import type { Precedents } from "../../../domain/precedent.ts";
+import { requestFileName } from "../../../domain/request-file.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
 import { headline } from "../../../domain/text/headline.ts";
@@ -140,7 +141,7 @@ function readView(run: Run, request: Request, deployment: Deployment, chars: num
   const approval = approvalOf(run, request);
   return withId("form:read", {
     type: "modal",
-    title: plain("Full request"),
+    title: plain(fitsModal(request) ? "Full request" : "Request, shortened"),
     close: plain("Close"),
     blocks: [
       ...(approval === undefined
@@ -168,6 +169,11 @@ function secretsShown(run: Run, request: Request): number {
   return secretsInWhole(request) + around;
 }
 
+const toRead = (request: Request): string =>
+  fitsModal(request)
+    ? "Read the whole request"
+    : `Open the file ${requestFileName(request)} in the run's thread and read it`;
+
 /** For a person who may decide, if the rule requires reading the request first. Continue opens the form. */
 function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment: Deployment): View {
   return withId("form:read-first", {
@@ -180,7 +186,7 @@ function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment
     blocks: [
       rich(
         ...marksLine(run, request, deployment),
-        line(span("Read the whole request, then continue. Nothing is approved yet.")),
+        line(span(`${toRead(request)}, then continue. Nothing is approved yet.`)),
         askedBy(run),
         ...deadlinePart(run, request),
       ),

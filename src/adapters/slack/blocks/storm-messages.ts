@@ -9,6 +9,7 @@ import { closedOf, decidedOf, linesOf, movedToCards } from "../../../domain/list
 import { activeStorm } from "../../../domain/storm.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
 import { headline } from "../../../domain/text/headline.ts";
+import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_READ, OPEN_QUEUE } from "../names.ts";
 import { brakesAre } from "./brake-blocks.ts";
 import { cardState } from "./card-state.ts";
@@ -125,10 +126,10 @@ function lineOf(run: Run, approval: Approval): Block[] {
 
 function lineButtons(run: Run, approval: Approval): readonly object[] {
   const onlyDeny = cardState(run, approval).onlyDeny === true;
-  const mustRead = approval.appliedRule.rule.friction.readFirst;
+  const inFull = approval.appliedRule.rule.friction.readFirst && !needsFile(approval.request);
   return [
     ...decideButtons(approval, onlyDeny),
-    buttonsOf(approval)(CARD_READ, mustRead ? "Read in full" : "Details"),
+    buttonsOf(approval)(CARD_READ, inFull ? "Read in full" : "Details"),
   ];
 }
 

@@ -6,9 +6,9 @@ import type { Run } from "#src/domain/run.ts";
 import { cardSlot, requestSlot } from "#src/domain/slot.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
-import { readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
+import { formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { acceptBlocks } from "#sandbox/slack/rules-surface.ts";
-import { anApproval, NOON } from "../../../make/run.ts";
+import { anApproval, aNonce, NOON } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
 import { expectMessage, objectsIn, wire } from "./oracle.ts";
 import { CARD_PARTS, CARDS } from "./page/cards.ts";
@@ -55,9 +55,27 @@ describe("a request too long for the card", () => {
     ["planned", { type: "planned", notBefore: 0, tries: 0 }, []],
     ["shared but unsure", { type: "unsure", file: "F0", lookAt: NOON, tries: 1 }, []],
     ["refused", { type: "refused", words: "Slack refused (storage_limit_reached)" }, ["Details"]],
-    ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Read in full", "Stop", CLAIM]],
+    ["there", { type: "up", file: "F0" }, ["Approve", "Deny", "Details", "Stop", CLAIM]],
   ])("that is also too long for a modal can be decided only with its file: %s", (_state, upload, buttons) => {
     expect(buttonsOf(withUpload(upload), tooLong)).toEqual(buttons);
+  });
+
+  test("that is also too long for a modal has windows that say to read its file, and not that they show all of it", () => {
+    const run: Run = { ...withUpload({ type: "up", file: "F0" }), approvals: [tooLong] };
+    expect(readModal(run, tooLong.request)).toMatchObject({ title: { text: "Request, shortened" } });
+    const ticket = { saw: tooLong.request, verdict: "approve", nonce: aNonce(), reading: true } as const;
+    const readFirst = JSON.stringify(formView({ run, ticket }));
+    expect(readFirst).toMatch(
+      /Open the file request-[0-9a-f]{12}\.txt in the run's thread and read it, then/,
+    );
+    expect(readFirst).not.toContain("Read the whole request");
+  });
+
+  test("that fits a modal is there in full", () => {
+    const run: Run = { ...CREATED, approvals: [long] };
+    expect(readModal(run, long.request)).toMatchObject({ title: { text: "Full request" } });
+    const ticket = { saw: long.request, verdict: "approve", nonce: aNonce(), reading: true } as const;
+    expect(JSON.stringify(formView({ run, ticket }))).toContain("Read the whole request, then continue.");
   });
 
   test.each<[string, ApprovalState]>([
