@@ -24,6 +24,7 @@ import { commandRefusalPlain, commandRefusalWords } from "./blocks/command-refus
 import { refusalPlain } from "./blocks/refusal-words.ts";
 import type { MessageId } from "./blocks/message-id.ts";
 import { reviewView } from "./blocks/review-modal.ts";
+import { withTypedReason } from "./blocks/typed-text.ts";
 import { refreshHome } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
@@ -132,16 +133,17 @@ function refusalAnswer(
 ): SubmitAnswer {
   const asker = user.id;
   const reasonBlock = reasonBlockOf({ view });
+  const reason = reasonBlock === null ? "" : typedInto({ view }, reasonBlock, REASON_INPUT);
   switch (refusal.type) {
     case "word-needed":
       // A form that was opened before the rule required a word has no field for it.
       return WORD_BLOCK in view.state.values
         ? inField(WORD_BLOCK, refusalPlain(refusal))
-        : refusedForm(refusal, asker);
+        : refusedForm(refusal, asker, reason);
     case "verdict-needed":
       return VERDICT_BLOCK in view.state.values
         ? inField(VERDICT_BLOCK, refusalPlain(refusal))
-        : refusedForm(refusal, asker);
+        : refusedForm(refusal, asker, reason);
     case "reason-needed":
     case "reason-too-short":
     case "reason-too-long":
@@ -155,16 +157,19 @@ function refusalAnswer(
       return { response_action: "errors", errors };
     }
     case "changed":
-      if (run === null) return refusedForm(refusal, asker);
-      return { response_action: "update", view: changedModal(run, refusal.was, refusal.now, deployment) };
+      if (run === null) return refusedForm(refusal, asker, reason);
+      return updated(withTypedReason(changedModal(run, refusal.was, refusal.now, deployment), reason));
     default:
-      return refusedForm(refusal, asker);
+      return refusedForm(refusal, asker, reason);
   }
 }
 
-export function refusedForm(refusal: Refusal, asker: UserId): SubmitAnswer {
-  return { response_action: "update", view: refusalModal(refusal, asker) };
+/** `reason`: what the person typed. Empty if the form has no field for a reason. */
+export function refusedForm(refusal: Refusal, asker: UserId, reason = ""): SubmitAnswer {
+  return updated(withTypedReason(refusalModal(refusal, asker), reason));
 }
+
+const updated = (view: View): SubmitAnswer => ({ response_action: "update", view });
 
 // A reason for a denial that the rule offers, chosen in the open form. It is appended to the text in the reason field. This decides
 // nothing: the reason that counts is the text in the field when the form is submitted.

@@ -115,7 +115,10 @@ export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload)
     const silence = unverifiedOnly(reviewed.value);
     if (silence !== null) return inField(reasonOf[choices[0]?.verdict ?? "deny"], refusalPlain(silence));
     if (reviewed.value.refused.length === 0 && next === null) return undefined;
-    return { response_action: "update", view: reviewedModal(reviewed.value, next) };
+    return {
+      response_action: "update",
+      view: reviewedModal(reviewed.value, next, [reasons.approve, reasons.deny]),
+    };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record all decisions of a form");

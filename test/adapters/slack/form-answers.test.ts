@@ -1,11 +1,24 @@
-// What the forms for a decision and for a run say when a press could not be recorded.
+// What the forms for a decision and for a run say when a press could not be recorded, or is refused.
 
-import { expect, test } from "vitest";
-import { onDecisionSubmit, onRunFormSubmit } from "#src/adapters/slack/form-answers.ts";
+import { describe, expect, test } from "vitest";
+import { onDecisionSubmit, onRunFormSubmit, type SubmitAnswer } from "#src/adapters/slack/form-answers.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
+import {
+  APPROVE_REASON_BLOCK,
+  DENY_REASON_BLOCK,
+  REASON_BLOCK,
+  REASON_INPUT,
+  REVIEW_BLOCK,
+  VERDICT_INPUT,
+} from "#src/adapters/slack/names.ts";
 import type { SubmitPayload } from "#src/adapters/slack/payloads.ts";
+import { onReviewSubmit } from "#src/adapters/slack/review-form.ts";
+import type { Refusal } from "#src/domain/authorization.ts";
+import { err, ok } from "#src/domain/result.ts";
+import type { Reviewed } from "#src/usecases/submit-review.ts";
 import { failure } from "../../make/bot.ts";
-import { aNonce, APPROVER, CHANNEL, TEAM } from "../../make/run.ts";
+import { aNonce, APPROVER, aRequest, aWatchedRun, CHANNEL, NOON, TEAM } from "../../make/run.ts";
+import { printedView } from "./blocks/printed.ts";
 
 const noChange = { ready: () => null };
 
@@ -45,3 +58,46 @@ test.each(["no", "maybe"] as const)(
     expect(answer).not.toMatch(/Not started|the button/);
   },
 );
+
+describe("a form that something refuses while a person types keeps what they typed", () => {
+  const REASON = "checked with the on-call engineer";
+  const field = (block: string, value: string) => ({ [block]: { [REASON_INPUT]: { value } } });
+  const run = aWatchedRun();
+  const stop = { by: APPROVER, at: NOON };
+  const freeze = { entry: 1, channel: null, by: APPROVER, at: NOON, why: "" };
+  const was = { needs: 2, holdMs: 0 };
+
+  test.each<Refusal>([
+    { type: "changed", was: aRequest("deploy"), now: aRequest("delete") },
+    { type: "rule-changed", was, now: { needs: 1, holdMs: 0 } },
+    { type: "stopped", stop },
+    { type: "frozen", freeze },
+  ])("in the window that says why ($type)", async (refusal) => {
+    const submitDecision = () => Promise.resolve(err({ refusal, run }));
+    const deps = { team: TEAM, replacements: noChange, submitDecision } as unknown as ListenerDeps;
+    const submit = (typed: string) => onDecisionSubmit(deps, submitted(aNonce(), field(REASON_BLOCK, typed)));
+    const shown = printedAnswer(await submit(REASON));
+    expect(shown).toContain(`You typed:\n| ${REASON}`);
+    expect(printedAnswer(await submit(" "))).not.toContain("You typed");
+  });
+
+  test("in the results of Review together, if something was refused", async () => {
+    const [nonce, bundle] = [aNonce(), aNonce()];
+    const chosen = {
+      [`${REVIEW_BLOCK}${nonce}`]: { [VERDICT_INPUT]: { selected_option: { value: "deny" } } },
+    };
+    const values = { ...chosen, ...field(APPROVE_REASON_BLOCK, REASON), ...field(DENY_REASON_BLOCK, "no") };
+    const answerTo = async (refused: Reviewed["refused"]) => {
+      const reviewed = ok({ recorded: { approve: 1, deny: 0 }, refused });
+      const submitReview = () => Promise.resolve(reviewed);
+      const deps = { team: TEAM, submitReview } as unknown as ListenerDeps;
+      return onReviewSubmit(deps, submitted(`${bundle} run value 1`, values));
+    };
+    const refused = { request: aRequest("deploy"), run, refusal: { type: "stopped", stop } } as const;
+    expect(printedAnswer(await answerTo([refused]))).toContain(`You typed:\n| ${REASON}\n| no`);
+    expect(JSON.stringify(await answerTo([]))).not.toContain("You typed");
+  });
+});
+
+const printedAnswer = (answer: SubmitAnswer): string =>
+  answer?.response_action === "update" ? printedView(answer.view) : "";

@@ -1,25 +1,23 @@
 // The words of every refused command: what happened, what it means, and what to do. refusal-words.ts has those of decisions.
 
 import type { Freeze } from "../../../domain/freeze.ts";
-import { oneLine, shortened } from "../../../domain/text/excerpt.ts";
+import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { CommandRefusal } from "../../../domain/command-refusal.ts";
 import type { Run } from "../../../domain/run.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { textAnswer } from "./message-id.ts";
 import {
-  boxes,
   count,
   escaped,
-  line,
   localTime,
   MESSAGE_CHARS,
   type Message,
   plural,
   quote,
   rich,
-  span,
   untrustedSpan,
 } from "./rich.ts";
+import { typedPart } from "./typed-text.ts";
 
 /** Refusals of commands that always have the same words. */
 const FIXED_COMMAND_WORDS = {
@@ -199,6 +197,5 @@ export const withTypedRun = (answer: Message, command: string, task: string): Me
 
 /** The answer, followed by the command that the person typed. */
 export function withTyped({ text, blocks }: Message, typed: string): Message {
-  const drawn = boxes(shortened(typed, TYPED_CHARS, "masked"));
-  return { text, blocks: [...blocks, rich(line(span("You typed:")), ...drawn)] };
+  return { text, blocks: [...blocks, ...typedPart([typed], TYPED_CHARS)] };
 }

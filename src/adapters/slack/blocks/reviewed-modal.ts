@@ -8,12 +8,20 @@ import { withId } from "./message-id.ts";
 import { refusalPlain } from "./refusal-words.ts";
 import { TITLE_CHARS } from "./review-modal.ts";
 import { count, line, note, plain, plural, rich, span, untrustedSpan } from "./rich.ts";
+import { typedPart } from "./typed-text.ts";
 
 /** `waiting`: how many requests of the group still wait. `metadata` is that of the form, so that the next one begins behind it. */
 export type NextReview = { readonly metadata: string; readonly waiting: number };
 
-/** Says how many decisions are recorded, and lists each refused one with the reason. */
-export function reviewedModal({ recorded, refused }: Reviewed, next: NextReview | null): View {
+/**
+ * Says how many decisions are recorded, and lists each refused one with the reason. `typed`: the reasons that the person typed, which they
+ * may need for the refused ones.
+ */
+export function reviewedModal(
+  { recorded, refused }: Reviewed,
+  next: NextReview | null,
+  typed: readonly string[] = [],
+): View {
   return withId("form:reviewed", {
     type: "modal",
     title: plain(titleOf({ recorded, refused })),
@@ -29,7 +37,11 @@ export function reviewedModal({ recorded, refused }: Reviewed, next: NextReview 
       rich(line(span(recordedWords(recorded)))),
       ...(refused.length === 0
         ? []
-        : [rich(line(span("Not recorded:", { bold: true }))), ...refused.map(refusedLine)]),
+        : [
+            rich(line(span("Not recorded:", { bold: true }))),
+            ...refused.map(refusedLine),
+            ...typedPart(typed),
+          ]),
       ...(next === null ? [] : [note(waitingWords(next.waiting))]),
     ],
   });

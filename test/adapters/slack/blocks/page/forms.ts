@@ -3,6 +3,7 @@
 import { changedModal, formView, heldModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { reviewedModal } from "#src/adapters/slack/blocks/reviewed-modal.ts";
+import { withTypedReason } from "#src/adapters/slack/blocks/typed-text.ts";
 import type { OpenedReview } from "#src/usecases/review.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm, savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/run-form.ts";
@@ -235,6 +236,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
           ],
         },
         null,
+        ["Checked the plan", "Not during the freeze"],
       ),
     },
     {
@@ -285,7 +287,13 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
     ),
   ),
   "form:held": one(heldModal(HELD_RUN, HELD, aNonce(), DEPLOYMENT) ?? never()),
-  "form:changed": one(changedModal(RUN, REQUEST, CHANGED)),
+  "form:changed": [
+    { when: "no reason was typed", drawn: changedModal(RUN, REQUEST, CHANGED) },
+    {
+      when: "a reason was typed",
+      drawn: withTypedReason(changedModal(RUN, REQUEST, CHANGED), "Checked the plan"),
+    },
+  ],
 };
 
 /** Its blocks are fields, so it has no id. */
