@@ -37,15 +37,16 @@ const MAX_FREEZES = 3;
 /** The Stop button, which asks for confirmation. Null if there is nothing to stop. */
 export function stopButton(run: Run): object | null {
   if (!isStoppable(run) || deniesAll(run)) return null;
+  const { follows, asks } = stopConsequence(run);
   return {
     type: "button",
     action_id: RUN_STOP,
     value: run.key,
     text: plain("Stop"),
-    accessibility_label: `Stop run: ${isMissing(run) ? NONE_APPROVED : ALL_DENIED}`,
+    accessibility_label: `Stop run: ${follows}`,
     confirm: {
       title: plain("Stop this run?"),
-      text: plain(isMissing(run) ? CONFIRM_MISSING : CONFIRM),
+      text: plain(asks),
       confirm: plain("Stop run"),
       deny: plain("Cancel"),
       style: "danger",
@@ -59,6 +60,18 @@ const CONFIRM =
   "The run itself keeps going, but everything it asks for is denied, now and later, until an approver lifts the stop. What was already approved and sent is not taken back.";
 const CONFIRM_MISSING =
   "The service does not know this run now. If it knows the run again, nothing is approved until an approver lifts the stop. To deny everything then, press Stop again. What was already approved and sent is not taken back.";
+
+const CONFIRM_UNSENT =
+  "If its task is not sent yet, the run never starts. If it was sent, everything the run asks for is denied until an approver lifts the stop.";
+
+/** What pressing Stop does. The question stays on screen while the run may be created, so its words are true before and after. */
+function stopConsequence(run: Run): { readonly follows: string; readonly asks: string } {
+  if (isMissing(run)) return { follows: NONE_APPROVED, asks: CONFIRM_MISSING };
+  const isCreated = run.creation.type === "created";
+  return isCreated
+    ? { follows: ALL_DENIED, asks: CONFIRM }
+    : { follows: `it never starts, or ${ALL_DENIED}`, asks: CONFIRM_UNSENT };
+}
 
 const stopWords = (run: Run): string => (deniesNext(run) ? ALL_DENIED : NONE_APPROVED);
 

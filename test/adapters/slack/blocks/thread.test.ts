@@ -51,6 +51,16 @@ test("a confirmed denial gives the opening and the outcome another key, so that 
     expect(renderKey(HALF_DONE, slot)).not.toBe(renderKey(ended("succeeded", null), slot));
 });
 
+test.each<[string, Run["creation"]]>([
+  ["waits", { type: "planned", notBefore: 0, tries: 2, why: "HTTP 503." }],
+  ["is under way", { type: "sending", at: NOON, tries: 1 }],
+])("Stop asks with words for a run that may never start while its start %s", (_start, creation) => {
+  const asked = (run: Run) => JSON.stringify(messageIn(run, OPENING).blocks);
+  expect(asked({ ...CREATED, creation })).toContain("If its task is not sent yet, the run never starts.");
+  expect(asked({ ...CREATED, creation })).not.toContain("keeps going");
+  expect(asked(CREATED)).toContain("The run itself keeps going");
+});
+
 test("a new reason why a run has not started, and the task of a watched run, give the opening another key", () => {
   const keyOf = (run: Run) => renderKey(run, OPENING);
   const delayed = (why: string): Run => ({
