@@ -6,7 +6,7 @@ import { applyPolicy, ruleOf } from "../domain/applied-rule.ts";
 import type { Request, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
 import { decide } from "../domain/decide.ts";
-import type { Nonce, RunKey, PersonId } from "../domain/ids.ts";
+import type { ApprovalId, Nonce, RunKey, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
@@ -32,10 +32,11 @@ import {
 export type Choice = { readonly nonce: Nonce | null; readonly verdict: Verdict | null };
 export type Reasons = { readonly [Each in Verdict]: string };
 
-/** `request` is null if the form is unknown. */
+/** `request` and `approval` are null if the form is unknown. */
 export type RefusedLine = {
   readonly request: Request | null;
   readonly run: Run | null;
+  readonly approval: ApprovalId | null;
   readonly refusal: Refusal;
 };
 
@@ -107,9 +108,11 @@ function reviewedOf(unknown: readonly Refusal[], lines: readonly Line[]): Review
   return {
     recorded: { approve: recorded("approve"), deny: recorded("deny") },
     refused: [
-      ...unknown.map((refusal) => ({ request: null, run: null, refusal })),
+      ...unknown.map((refusal) => ({ request: null, run: null, approval: null, refusal })),
       ...lines.flatMap(({ chosen, run, refusal }) =>
-        refusal === null ? [] : [{ request: chosen.ticket.saw, run, refusal }],
+        refusal === null
+          ? []
+          : [{ request: chosen.ticket.saw, run, approval: chosen.ticket.approval, refusal }],
       ),
     ],
   };

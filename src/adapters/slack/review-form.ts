@@ -10,7 +10,7 @@ import type { Choice, Reviewed } from "../../usecases/submit-review.ts";
 import { messageModal } from "./blocks/decision-modal.ts";
 import { refusalPlain } from "./blocks/refusal-words.ts";
 import { type Apart, presetsOfSeveral, reviewSeveralModal, reviewView } from "./blocks/review-modal.ts";
-import { type NextReview, reviewedModal } from "./blocks/reviewed-modal.ts";
+import { type NextReview, type RefusedWithLink, reviewedModal } from "./blocks/reviewed-modal.ts";
 import { logNotOpened, NOTHING_OPENED, openModal, showAnswer, showRefusal } from "./clicks.ts";
 import {
   drawAgain,
@@ -86,6 +86,20 @@ async function apartOf(deps: ListenerDeps, opened: OpenedReview): Promise<readon
   return [...apart];
 }
 
+async function withLinks(
+  deps: ListenerDeps,
+  refused: Reviewed["refused"],
+): Promise<readonly RefusedWithLink[]> {
+  const lines: RefusedWithLink[] = [...refused];
+  const looked = refused.map(async (each, at) => {
+    if (each.run === null || each.approval === null) return;
+    const { link } = await linkTo(deps, each.run, cardSlot(each.approval));
+    lines[at] = { ...each, link };
+  });
+  await endedWithin(deps.clock, LINKS_MS, looked);
+  return [...lines];
+}
+
 // Submits. Decisions are stored before the form is answered.
 
 export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload): Promise<SubmitAnswer> {
@@ -115,10 +129,8 @@ export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload)
     const silence = unverifiedOnly(reviewed.value);
     if (silence !== null) return inField(reasonOf[choices[0]?.verdict ?? "deny"], refusalPlain(silence));
     if (reviewed.value.refused.length === 0 && next === null) return undefined;
-    return {
-      response_action: "update",
-      view: reviewedModal(reviewed.value, next, [reasons.approve, reasons.deny]),
-    };
+    const results = { ...reviewed.value, refused: await withLinks(deps, reviewed.value.refused) };
+    return { response_action: "update", view: reviewedModal(results, next, [reasons.approve, reasons.deny]) };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record all decisions of a form");

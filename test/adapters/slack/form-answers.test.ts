@@ -13,11 +13,26 @@ import {
 } from "#src/adapters/slack/names.ts";
 import type { SubmitPayload } from "#src/adapters/slack/payloads.ts";
 import { onReviewSubmit } from "#src/adapters/slack/review-form.ts";
+
+import type { Run } from "#src/domain/run.ts";
+import { cardSlot } from "#src/domain/slot.ts";
 import type { Refusal } from "#src/domain/authorization.ts";
 import { err, ok } from "#src/domain/result.ts";
 import type { Reviewed } from "#src/usecases/submit-review.ts";
 import { failure } from "../../make/bot.ts";
-import { aNonce, APPROVER, aRequest, aWatchedRun, CHANNEL, NOON, TEAM } from "../../make/run.ts";
+import { createHandClock } from "../../make/clock.ts";
+import {
+  anApproval,
+  aNonce,
+  APPROVER,
+  aRequest,
+  aWatchedRun,
+  CHANNEL,
+  NOON,
+  TEAM,
+  withApprovals,
+} from "../../make/run.ts";
+import { UP } from "./blocks/page/example.ts";
 import { printedView } from "./blocks/printed.ts";
 
 const noChange = { ready: () => null };
@@ -90,13 +105,45 @@ describe("a form that something refuses while a person types keeps what they typ
     const answerTo = async (refused: Reviewed["refused"]) => {
       const reviewed = ok({ recorded: { approve: 1, deny: 0 }, refused });
       const submitReview = () => Promise.resolve(reviewed);
-      const deps = { team: TEAM, submitReview } as unknown as ListenerDeps;
+      const deps = { team: TEAM, clock: createHandClock(), submitReview } as unknown as ListenerDeps;
       return onReviewSubmit(deps, submitted(`${bundle} run value 1`, values));
     };
-    const refused = { request: aRequest("deploy"), run, refusal: { type: "stopped", stop } } as const;
+    const refused = {
+      request: aRequest("deploy"),
+      run,
+      approval: null,
+      refusal: { type: "stopped", stop },
+    } as const;
     expect(printedAnswer(await answerTo([refused]))).toContain(`You typed:\n| ${REASON}\n| no`);
     expect(JSON.stringify(await answerTo([]))).not.toContain("You typed");
   });
+});
+
+test("the results of Review together name a changed request by what it is now, with a link to its card", async () => {
+  const was = aRequest({ action: "delete the old certificate" });
+  const content = { action: "delete service 1", risk: "critical" };
+  const now = { ...aRequest(content), action: "delete service 1" };
+  const approval = { ...anApproval(), request: now };
+  const run: Run = {
+    ...withApprovals(aWatchedRun(), approval),
+    posts: { [cardSlot(approval.id)]: UP },
+  };
+  const line = { request: was, run, approval: approval.id, refusal: { type: "changed", was, now } } as const;
+  const reviewed = ok({ recorded: { approve: 1, deny: 0 }, refused: [line] });
+  const permalink = "https://acme.slack.com/archives/C0OPS/p1";
+  const deps = {
+    team: TEAM,
+    clock: createHandClock(),
+    submitReview: () => Promise.resolve(reviewed),
+    quick: () => Promise.resolve({ permalink }),
+  } as unknown as ListenerDeps;
+  const values = {
+    [`${REVIEW_BLOCK}${aNonce()}`]: { [VERDICT_INPUT]: { selected_option: { value: "approve" } } },
+  };
+  const shown = printedAnswer(await onReviewSubmit(deps, submitted(`${aNonce()} run value 1`, values)));
+  expect(shown).toContain("delete the old certificate");
+  expect(shown).toContain("Now: 🟥 **delete service 1** · Critical risk");
+  expect(shown).toContain(permalink);
 });
 
 const printedAnswer = (answer: SubmitAnswer): string =>

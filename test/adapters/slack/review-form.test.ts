@@ -147,6 +147,7 @@ test.each([
 ] as const)("a form with several requests %s", async (_what, { approve }, refusals, answer) => {
   const deps = {
     team: TEAM,
+    clock: createHandClock(),
     submitReview: async () => ok({ recorded: { approve, deny: 0 }, refused: refusals }),
   } as unknown as ListenerDeps;
   const nonce = aNonce();

@@ -1,11 +1,17 @@
 // The window with the results of a form with several requests. It leads to the next form if not all requests fitted in one.
 
-import type { Block, View } from "@slack/types";
+import type { Block, RichTextSection, View } from "@slack/types";
+import type { Request } from "../../../domain/approval.ts";
+import { contextBehind } from "../../../domain/run-context.ts";
+import type { Run } from "../../../domain/run.ts";
+import { cardMarks } from "../../../domain/text/card-layout.ts";
 import { headline } from "../../../domain/text/headline.ts";
 import type { RefusedLine, Reviewed } from "../../../usecases/submit-review.ts";
 import { REVIEW_NEXT_MODAL } from "../names.ts";
 import { withId } from "./message-id.ts";
+import { askedWithMarks } from "./pending-card.ts";
 import { refusalPlain } from "./refusal-words.ts";
+import { approvalOf } from "./request-blocks.ts";
 import { TITLE_CHARS } from "./review-modal.ts";
 import { count, line, note, plain, plural, rich, span, untrustedSpan } from "./rich.ts";
 import { typedPart } from "./typed-text.ts";
@@ -13,12 +19,16 @@ import { typedPart } from "./typed-text.ts";
 /** `waiting`: how many requests of the group still wait. `metadata` is that of the form, so that the next one begins behind it. */
 export type NextReview = { readonly metadata: string; readonly waiting: number };
 
+/** `link` leads to the request's card. Absent or null if Slack gave none. */
+export type RefusedWithLink = RefusedLine & { readonly link?: string | null };
+type Results = Pick<Reviewed, "recorded"> & { readonly refused: readonly RefusedWithLink[] };
+
 /**
  * Says how many decisions are recorded, and lists each refused one with the reason. `typed`: the reasons that the person typed, which they
  * may need for the refused ones.
  */
 export function reviewedModal(
-  { recorded, refused }: Reviewed,
+  { recorded, refused }: Results,
   next: NextReview | null,
   typed: readonly string[] = [],
 ): View {
@@ -47,7 +57,7 @@ export function reviewedModal(
   });
 }
 
-function titleOf({ recorded: { approve, deny }, refused }: Reviewed): string {
+function titleOf({ recorded: { approve, deny }, refused }: Results): string {
   if (approve + deny === 0) return "Nothing was recorded";
   return refused.length === 0 ? "Recorded" : "Not all were recorded";
 }
@@ -64,7 +74,20 @@ function recordedWords({ approve, deny }: Reviewed["recorded"]): string {
   return `Recorded: ${parts.join(" and ")}. The cards say what becomes of them.`;
 }
 
-function refusedLine({ request, refusal }: RefusedLine): Block {
+function refusedLine({ request, run, refusal, link = null }: RefusedWithLink): Block {
   const what = request === null ? "A request" : headline(request, TITLE_CHARS).text;
-  return rich(line(untrustedSpan(what, TITLE_CHARS, { bold: true })), line(span(refusalPlain(refusal))));
+  return rich(
+    line(
+      untrustedSpan(what, TITLE_CHARS, { bold: true }),
+      ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "open the card" }]),
+    ),
+    line(span(refusalPlain(refusal))),
+    ...(refusal.type === "changed" ? [nowLine(run, refusal.now)] : []),
+  );
+}
+
+function nowLine(run: Run | null, now: Request): RichTextSection {
+  const names = run === null ? undefined : approvalOf(run, now)?.appliedRule.card;
+  const marks = cardMarks(now, contextBehind(run?.context ?? null, now), names);
+  return line(span("Now: "), ...askedWithMarks(headline(now, TITLE_CHARS).text, TITLE_CHARS, marks));
 }

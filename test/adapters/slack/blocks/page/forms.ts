@@ -229,10 +229,17 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
             {
               request: REQUEST,
               run: RUN,
+              approval: PENDING.id,
+              link: LINK,
               refusal: { type: "already-decided", decision: decisionOf("deny", ""), settled: true },
             },
-            { request: REQUEST, run: RUN, refusal: { type: "changed", was: REQUEST, now: REQUEST } },
-            { request: null, run: null, refusal: { type: "unknown" } },
+            {
+              request: REQUEST,
+              run: RUN,
+              approval: null,
+              refusal: { type: "changed", was: REQUEST, now: CHANGED },
+            },
+            { request: null, run: null, approval: null, refusal: { type: "unknown" } },
           ],
         },
         null,
@@ -255,7 +262,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
       drawn: reviewedModal(
         {
           recorded: { approve: 0, deny: 0 },
-          refused: [{ request: REQUEST, run: RUN, refusal: { type: "unverified" } }],
+          refused: [{ request: REQUEST, run: RUN, approval: null, refusal: { type: "unverified" } }],
         },
         null,
       ),
