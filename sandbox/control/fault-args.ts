@@ -18,7 +18,7 @@ export const serverFault = z
       headers,
       effect,
     }),
-    z.strictObject({ type: z.literal("delay"), ms }),
+    z.strictObject({ type: z.literal("delay"), ms, effect }),
     z.strictObject({ type: z.literal("gate"), effect }),
     z.strictObject({ type: z.literal("hang"), effect }),
     z.strictObject({ type: z.literal("drop"), effect }),

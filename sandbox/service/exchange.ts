@@ -80,7 +80,7 @@ async function applyFault({ fault, released }: TakenFault, handle: () => Promise
     }
     case "delay":
       await new Promise<void>((resolve) => clock.after(fault.ms, resolve));
-      return handle();
+      return effect ?? handle();
     case "gate":
       await released;
       return effect ?? handle();

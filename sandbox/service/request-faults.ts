@@ -12,7 +12,7 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>;
       readonly effect?: boolean;
     }
-  | { readonly type: "delay"; readonly ms: number }
+  | { readonly type: "delay"; readonly ms: number; readonly effect?: boolean }
   /** Holds the request until released, before its effect or, with `effect`, between the effect and the answer. */
   | { readonly type: "gate"; readonly effect?: boolean }
   /** Never answers. The connection stays open. */

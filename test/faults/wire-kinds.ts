@@ -69,7 +69,7 @@ const inTwoSeconds = (): string => new Date(Date.now() + 2_000).toUTCString();
 export const KINDS: { readonly [Name in KindName]: Kind } = {
   latency: {
     whens: both,
-    service: () => ({ type: "delay", ms: LATE_MS }),
+    service: (when) => ({ type: "delay", ms: LATE_MS, effect: when === "after" }),
     // Read at the moment of the call, so the fault begins then.
     slack: (when) => ({
       get until() {

@@ -48,6 +48,22 @@ test("an answer that is sent slowly arrives completely, but late", async () => {
   expect(await ended(service, id)).toMatchObject({ phase: "succeeded" });
 });
 
+test("a delay comes before the effect, or after it if that is requested", async () => {
+  const late = { type: "delay", ms: 60_000 } as const;
+  const [before, after] = [await asking(service), await asking(service)];
+  for (const [{ id, approvals }, effect] of [
+    [before, false],
+    [after, true],
+  ] as const) {
+    service.control.fault({ route: "decide" }, { ...late, effect });
+    decide(service, id, approvals[0], approve).catch(() => undefined);
+    await service.requests.until((all) => all.some(({ path, fault }) => path.includes(id) && fault !== null));
+  }
+  await ended(service, after.id);
+  expect(phase(before.id)).toBe("awaiting_approval");
+  expect(service.requests.all({ route: "decide" })).toMatchObject([{ status: null }, { status: null }]);
+});
+
 test("a gate holds a request before its effect until it is released", async () => {
   const { id, approvals } = await asking(service);
   const gate = service.control.fault({ method: "POST", route: "decide" }, { type: "gate" });
