@@ -2,8 +2,9 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RateLimited, Refused, refusedWith } from "./errors.ts";
+import { applyFault, replacesAnswer, sendAnswer } from "./faulty-answer.ts";
 import type { Fault } from "./injected-faults.ts";
-import { readFields, sendJson } from "./http-request.ts";
+import { readFields } from "./http-request.ts";
 import type { Call, Method } from "./method.ts";
 import { methods } from "./methods.ts";
 import type { Json } from "./json-object.ts";
@@ -29,14 +30,10 @@ export const createApi = (call: Call) => ({
     const refused = answer.body["ok"] === true ? null : String(answer.body["error"]);
     const lost = answer.status === TOO_MANY || replacesAnswer(fault, "after");
     call.traffic.add("app", name, { args: fields, answer: answer.body }, refused, { ms: ms(), lost });
-    if (await applyFault(fault, "after", res)) return;
     // Answers carry Slack's time, which is that of the sandbox's clock.
     const date = new Date(call.now()).toUTCString();
-    if (res.destroyed) return;
-    const headers = { date, ...answer.headers };
-    if (fault && "cut" in fault) cutOff(res, answer, headers);
-    else if (fault && "drip" in fault) await drip(res, answer, { headers, everyMs: fault.drip });
-    else sendJson(res, answer.status, answer.body, headers);
+    const headers = { "content-type": "application/json; charset=utf-8", date, ...answer.headers };
+    await sendAnswer(fault, res, { status: answer.status, text: JSON.stringify(answer.body), headers });
   },
 });
 
@@ -53,60 +50,11 @@ async function readRequest(name: string, req: IncomingMessage): Promise<ApiReque
 const queryOf = (req: IncomingMessage): Json =>
   Object.fromEntries(new URL(req.url ?? "/", "http://sandbox").searchParams);
 
-type When = "before" | "after";
-
-/** Whether the fault replaces the answer at this point. */
-function replacesAnswer(fault: Fault | undefined, when: When): boolean {
-  if (!fault) return false;
-  if ("hang" in fault) return fault.hang === when;
-  if ("drop" in fault) return fault.drop === when;
-  return ("http" in fault || "answer" in fault) && (fault.when ?? "before") === when;
-}
-
-/** Applies the fault, and returns whether it replaced the answer. A call that hangs ends only when the sandbox stops. */
-async function applyFault(fault: Fault | undefined, when: When, res: ServerResponse): Promise<boolean> {
-  if (!fault) return false;
-  if ("until" in fault && (fault.when ?? "before") === when) await fault.until;
-  if (!replacesAnswer(fault, when)) return false;
-  if ("drop" in fault) res.destroy();
-  else if ("http" in fault) res.writeHead(fault.http).end();
-  else if ("answer" in fault)
-    res.writeHead(fault.answer.status, { ...fault.answer.headers }).end(fault.answer.body);
-  return true;
-}
-
 function faultAnswer(fault: Fault | undefined): Answer | null {
   if (fault && "error" in fault)
     return { status: 200, body: { ok: false, error: fault.error, ...fault.more } };
   if (fault && "retryAfter" in fault) return tooMany(fault.retryAfter);
   return null;
-}
-
-type Headers = Readonly<Record<string, string>>;
-
-function begin(res: ServerResponse, { status, body }: Answer, headers: Headers): string {
-  const text = JSON.stringify(body);
-  const length = Buffer.byteLength(text);
-  res.writeHead(status, { "content-type": "application/json", "content-length": length, ...headers });
-  return text;
-}
-
-function cutOff(res: ServerResponse, answer: Answer, headers: Headers): void {
-  const text = begin(res, answer, headers);
-  res.write(text.slice(0, Math.ceil(text.length / 2)), () => res.destroy());
-}
-
-async function drip(
-  res: ServerResponse,
-  answer: Answer,
-  { headers, everyMs }: { readonly headers: Headers; readonly everyMs: number },
-): Promise<void> {
-  for (const character of begin(res, answer, headers)) {
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-    if (res.destroyed) return;
-    res.write(character);
-  }
-  res.end();
 }
 
 const TOO_MANY = 429;

@@ -1,6 +1,6 @@
-// Reads and answers requests.
+// Reads requests.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { parseJson, readBody } from "../base/read-body.ts";
 import { Refused } from "./errors.ts";
 import { isJson, type Json } from "./json-object.ts";
@@ -56,16 +56,6 @@ export async function formOf(body: Buffer, type: string): Promise<FormData> {
   } catch {
     throw new Refused("invalid_form_data");
   }
-}
-
-export function sendJson(
-  res: ServerResponse,
-  status: number,
-  body: Json,
-  headers: Record<string, string> = {},
-): void {
-  res.writeHead(status, { "content-type": "application/json; charset=utf-8", ...headers });
-  res.end(JSON.stringify(body));
 }
 
 // Checks the host and origin of a request. Loopback does not protect: any web page can reach it through its visitor's browser.

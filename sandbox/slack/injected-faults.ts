@@ -32,19 +32,26 @@ export type Faults = ReturnType<typeof createFaults>;
 export function createFaults({ workspace, scopes }: { workspace: Workspace; scopes: Set<string> }) {
   const waiting: { method: string; fault: Fault; fits: Fits }[] = [];
   const granted = [...scopes];
+  let everywhere: Fault | undefined;
   return {
-    /** Affects the next `times` matching calls of the method, after the faults that were added earlier. */
+    /**
+     * Affects the next `times` matching calls of the method, after the faults that were added earlier. `response_url` and "file upload"
+     * count as methods, whose answers `error` and `retryAfter` do not affect.
+     */
     next: (method: string, fault: Fault, times = 1, fits: Fits = () => true): void => {
       for (let count = 0; count < times; count++) waiting.push({ method, fault, fits });
     },
     take: (method: string, args: CallArgs): Fault | undefined => {
       const index = waiting.findIndex((one) => one.method === method && one.fits(args));
-      return index < 0 ? undefined : waiting.splice(index, 1)[0]?.fault;
+      return index < 0 ? everywhere : waiting.splice(index, 1)[0]?.fault;
     },
+    /** Affects every call that no other fault affects, until it is called again. */
+    everywhere: (fault: Fault | undefined): void => void (everywhere = fault),
     /** Returns a fault for each call that one will affect. */
     list: (): readonly { readonly method: string; readonly fault: Fault }[] => [...waiting],
     clear: (): void => {
       waiting.length = 0;
+      everywhere = undefined;
     },
     revokeScope: (scope: string): boolean => scopes.delete(scope),
     missingScopes: (): readonly string[] => granted.filter((scope) => !scopes.has(scope)),

@@ -5,7 +5,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptContent, acceptMetadata } from "./content.ts";
 import type { SlackContext } from "./slack-context.ts";
 import { Refused } from "./errors.ts";
-import { readJson, sendJson } from "./http-request.ts";
+import { type Answer, applyFault, replacesAnswer, sendAnswer } from "./faulty-answer.ts";
+import { readJson } from "./http-request.ts";
 import { readArgs, type Schema } from "./method.ts";
 import type { ChannelId, Message, PersonId } from "./model.ts";
 import { threadAt } from "./places.ts";
@@ -15,6 +16,8 @@ import { forgetBefore } from "./triggers.ts";
 /** docs.slack.dev, handling user interaction. */
 const maxUses = 5;
 const maxBody = 1_000_000;
+/** The name of the call in the traffic and for faults. */
+const CALL = "response_url";
 
 export type Origin = {
   readonly person: PersonId;
@@ -27,7 +30,7 @@ type Issued = Origin & { readonly at: number; uses: number };
 
 type Workspace = SlackContext["workspace"];
 
-type Needs = Pick<SlackContext, "workspace" | "url" | "now" | "timing" | "traffic">;
+type Needs = Pick<SlackContext, "workspace" | "url" | "now" | "timing" | "traffic" | "faults">;
 
 export type ResponseUrls = ReturnType<typeof createResponseUrls>;
 
@@ -54,20 +57,38 @@ export function createResponseUrls(needs: Needs) {
       const fields = await readJson(req, maxBody).catch(unread);
       const use = (issued.get(key)?.uses ?? 0) + 1;
       const detail = { use: `${use} of ${maxUses}`, answer: fields };
-      try {
+      const fault = needs.faults.take(CALL, fields ?? {});
+      if (await applyFault(fault, "before", res))
+        return void needs.traffic.add("app", CALL, detail, "replaced by a fault", { lost: true });
+      const refusal = refusalOf(() => {
         const origin = spend(key);
         if (fields === null) throw new Refused("invalid_payload");
         respond(needs.workspace, origin, fields);
-        needs.traffic.add("app", "response_url", detail);
-        sendJson(res, 200, { ok: true });
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        needs.traffic.add("app", "response_url", detail, error.code);
-        const status = error.code.endsWith("_url") ? 404 : 400;
-        sendJson(res, status, { ok: false, error: error.code, ...error.more });
-      }
+      });
+      const lost = replacesAnswer(fault, "after");
+      needs.traffic.add("app", CALL, detail, refusal?.code ?? null, { lost });
+      await sendAnswer(fault, res, answerOf(refusal));
     },
   };
+}
+
+/** Returns why Slack refuses what `act` does, or null. Rethrows other errors. */
+function refusalOf(act: () => void): Refused | null {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
+}
+
+function answerOf(refusal: Refused | null): Answer {
+  const headers = { "content-type": "application/json; charset=utf-8" };
+  if (refusal === null) return { status: 200, text: JSON.stringify({ ok: true }), headers };
+  const { code, more } = refusal;
+  const status = code.endsWith("_url") ? 404 : 400;
+  return { status, text: JSON.stringify({ ok: false, error: code, ...more }), headers };
 }
 
 /** Returns null for a body that cannot be read. Rethrows other errors. */

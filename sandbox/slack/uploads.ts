@@ -3,8 +3,9 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Refused } from "./errors.ts";
+import { applyFault, replacesAnswer, sendAnswer } from "./faulty-answer.ts";
 import { bodyOf, formOf } from "./http-request.ts";
-import type { TrafficLog } from "./traffic.ts";
+import type { SlackContext } from "./slack-context.ts";
 
 type Ticket = {
   readonly id: string;
@@ -17,7 +18,10 @@ type Ticket = {
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-export function createUploads({ traffic }: { readonly traffic: TrafficLog }) {
+/** The name of the call in the traffic and for faults. */
+const CALL = "file upload";
+
+export function createUploads({ traffic, faults }: Pick<SlackContext, "traffic" | "faults">) {
   const byKey = new Map<string, Ticket>();
   const shares = new Set<NodeJS.Timeout>();
   return {
@@ -45,20 +49,27 @@ export function createUploads({ traffic }: { readonly traffic: TrafficLog }) {
     },
     receive: async (key: string, req: IncomingMessage, res: ServerResponse): Promise<void> => {
       const ticket = byKey.get(key);
-      const answer = (status: number, words: string, refused: string | null): void => {
-        const detail = { file: ticket?.id ?? null, announced: ticket?.length ?? null, status };
-        traffic.add("app", "file upload", detail, refused);
-        res.writeHead(status, { "content-type": "text/plain" }).end(words);
-      };
-      if (!ticket || ticket.bytes)
-        return answer(404, "", "unknown address, or its file has already been uploaded");
-      const bytes = await bytesOf(req, ticket.length);
-      if (bytes?.byteLength !== ticket.length)
-        return answer(400, "length mismatch", "not the announced length");
-      ticket.bytes = bytes;
-      answer(200, `OK - ${ticket.length}`, null);
+      const about = { file: ticket?.id ?? null, announced: ticket?.length ?? null };
+      const fault = faults.take(CALL, {});
+      if (await applyFault(fault, "before", res))
+        return void traffic.add("app", CALL, about, "replaced by a fault", { lost: true });
+      const { status, text, refused } = await received(ticket, req);
+      traffic.add("app", CALL, { ...about, status }, refused, { lost: replacesAnswer(fault, "after") });
+      await sendAnswer(fault, res, { status, text, headers: { "content-type": "text/plain" } });
     },
   };
+}
+
+type Received = { readonly status: number; readonly text: string; readonly refused: string | null };
+
+async function received(ticket: Ticket | undefined, req: IncomingMessage): Promise<Received> {
+  if (!ticket || ticket.bytes)
+    return { status: 404, text: "", refused: "unknown address, or its file has already been uploaded" };
+  const bytes = await bytesOf(req, ticket.length);
+  if (bytes?.byteLength !== ticket.length)
+    return { status: 400, text: "length mismatch", refused: "not the announced length" };
+  ticket.bytes = bytes;
+  return { status: 200, text: `OK - ${ticket.length}`, refused: null };
 }
 
 /** Room for the multipart framing of a file (bytes). */

@@ -1,7 +1,14 @@
 // What the forms for a decision and for a run say when a press could not be recorded, or is refused.
 
+import type { View } from "@slack/types";
 import { describe, expect, test } from "vitest";
-import { onDecisionSubmit, onRunFormSubmit, type SubmitAnswer } from "#src/adapters/slack/form-answers.ts";
+import { onUndoInWindow } from "#src/adapters/slack/clicks.ts";
+import {
+  drawAgain,
+  onDecisionSubmit,
+  onRunFormSubmit,
+  type SubmitAnswer,
+} from "#src/adapters/slack/form-answers.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import {
   APPROVE_REASON_BLOCK,
@@ -23,6 +30,7 @@ import { failure } from "../../make/bot.ts";
 import { createHandClock } from "../../make/clock.ts";
 import {
   anApproval,
+  aRun,
   aNonce,
   APPROVER,
   aRequest,
@@ -73,6 +81,23 @@ test.each(["no", "maybe"] as const)(
     expect(answer).not.toMatch(/Not started|the button/);
   },
 );
+
+test("an approval is taken back even if Slack does not draw its window again, which is only logged", async () => {
+  const nonce = aNonce();
+  const undone: unknown[] = [];
+  const warned: unknown[] = [];
+  const deps = {
+    ...failing("no"),
+    quick: () => Promise.reject(failure("no_answer", { applied: "maybe" })),
+    undoDecision: { inWindow: async (_by: unknown, which: unknown) => (undone.push(which), ok(aRun())) },
+    log: { warn: (fields: unknown) => void warned.push(fields) },
+  } as unknown as ListenerDeps;
+  const [user, view] = [{ id: APPROVER }, { id: "V1" }];
+  await onUndoInWindow(deps, { user, view, actions: [{ action_id: "undo", value: nonce }] });
+  await drawAgain(deps, { user, view } as Parameters<typeof drawAgain>[1], {} as View);
+  expect(undone).toEqual([nonce]);
+  expect(warned).toEqual([{ code: "no_answer" }, { code: "no_answer" }]);
+});
 
 describe("a form that something refuses while a person types keeps what they typed", () => {
   const REASON = "checked with the on-call engineer";

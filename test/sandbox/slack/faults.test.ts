@@ -70,6 +70,32 @@ test("a call whose answer is replaced by a fault, or that is rate-limited, is ma
   ]);
 });
 
+test("a fault everywhere affects every call until it ends, but not calls with a fault of their own", async () => {
+  slack.faults.next("chat.postMessage", { error: "fatal_error" });
+  slack.faults.everywhere({ drop: "before" });
+  expect(await refusal(post("a"))).toMatchObject({ error: "fatal_error" });
+  for (const call of [() => post("b"), () => client.users.info({ user: ana })])
+    await expect(call()).rejects.toThrow("fetch failed");
+  slack.faults.everywhere(undefined);
+  await post("c");
+  slack.faults.everywhere({ drop: "before" });
+  slack.faults.clear();
+  await post("d");
+  expect(texts()).toEqual(["c", "d"]);
+});
+
+test("an upload can fail before and after it takes effect", async () => {
+  slack.faults.next("file upload", { drop: "before" });
+  slack.faults.next("file upload", { drop: "after" });
+  const announced = await client.files.getUploadURLExternal({ filename: "a.txt", length: 3 });
+  const send = async () => (await fetch(announced.upload_url ?? "", { method: "POST", body: "abc" })).status;
+  await expect(send()).rejects.toThrow("fetch failed");
+  await expect(send()).rejects.toThrow("fetch failed");
+  expect(await send()).toBe(404);
+  const uploads = slack.traffic.lines().filter(({ what }) => what === "file upload");
+  expect(uploads.map(({ lost }) => lost)).toEqual([true, true, false]);
+});
+
 test("a call hangs after its effect until the sandbox stops", async () => {
   slack.faults.next("chat.postMessage", { hang: "after" });
   const hanging = post("hangs");

@@ -52,6 +52,16 @@ test("five answers are accepted, and the sixth is refused", async () => {
   expect(statuses).toEqual([200, 200, 200, 200, 200, 404]);
 });
 
+test("an answer can fail before and after it takes effect", async () => {
+  await slack.acts.command(ana, opsAgents, "/agent", "");
+  slack.faults.next("response_url", { drop: "before" });
+  slack.faults.next("response_url", { drop: "after" });
+  for (const text of ["before", "after"]) await expect(answer({ text })).rejects.toThrow("fetch failed");
+  expect(slack.workspace.messages.map(({ text }) => text)).toEqual(["after"]);
+  const lines = slack.traffic.lines().filter(({ what }) => what === "response_url");
+  expect(lines.map(({ lost }) => lost)).toEqual([true, true]);
+});
+
 test("after half an hour no answer is accepted", async () => {
   await slack.acts.command(ana, opsAgents, "/agent", "");
   time += 30 * 60_000 + 1;
