@@ -19,6 +19,8 @@ export type Life = {
   /** The second approver, if the rule needs the approvals of two people. Both press until they have approved. */
   readonly second: string | null;
   readonly holdMs: number;
+  /** How long the approver reads the form before the first submit (ms). */
+  readonly readsMs: number;
   /** What Slack and the bot answered to each command that was typed. */
   readonly commands: string[];
   /** The typed reasons, each once. `kept`: the app answered that the decision is recorded. `at`: just before the submit. */
@@ -71,6 +73,7 @@ type Intent = Pick<Life, "verdict"> & {
   readonly byTwo?: boolean;
   /** How long the rule holds an approval (ms). */
   readonly holdMs?: number;
+  readonly readsMs?: number;
 };
 
 /** Gives the life its own channel and people, so that everything there belongs to it. */
@@ -78,7 +81,7 @@ export function newLife(
   { slack }: World,
   name: string,
   task: string,
-  { verdict, together = false, byTwo = false, holdMs = 0 }: Intent,
+  { verdict, together = false, byTwo = false, holdMs = 0, readsMs = 0 }: Intent,
 ): Life {
   born += 1;
   const { workspace } = slack;
@@ -112,6 +115,7 @@ export function newLife(
     approver,
     second,
     holdMs,
+    readsMs,
     commands: [],
     attempts: [],
     again: 0,
@@ -215,6 +219,7 @@ const isForm = ({ view }: OpenView): boolean =>
 
 /** Submits the form. If that fails, the form stays open and is submitted again with another reason. */
 async function submit(lane: Reachable, life: Life, modal: OpenView, before: Before): Promise<boolean> {
+  if (life.attempts.length === 0) await new Promise((resolve) => setTimeout(resolve, life.readsMs));
   await before("submit");
   await lane.up();
   const reason = `reason ${life.attempts.length + 1} of ${life.task}`;

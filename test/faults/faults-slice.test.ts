@@ -8,7 +8,7 @@ import { type OneProcess, startLane } from "../crash/lane.ts";
 import { type FaultCase, type SetUpFault, playLife } from "./play-life.ts";
 import { setUpStorageFault, STORAGE_CASES, withClock } from "./storage-faults.ts";
 import { WIRE_CASES } from "./wire-cases.ts";
-import { setUpWireFault, withKeyFile } from "./wire-faults.ts";
+import { setUpWireFault, forWire } from "./wire-faults.ts";
 
 const WIRE = [
   "reset after create-run, from the command on",
@@ -30,7 +30,7 @@ let lane: OneProcess;
 
 beforeAll(async () => {
   writeFileSync(clockFile, "0");
-  lane = await startLane((env) => withClock(withKeyFile(env, keyFile), clockFile));
+  lane = await startLane((env) => withClock(forWire(env, keyFile), clockFile));
 });
 afterAll(async () => {
   await lane.stop();

@@ -10,13 +10,19 @@ export type FaultCase = {
   readonly name: string;
   readonly from: "command" | "click" | "submit";
   readonly task?: string;
+  /** Whether the approver decides all requests in one form, opened from the Home tab. */
+  readonly together?: boolean;
+  /** How long the approver reads the form before the first submit (ms). */
+  readonly readsMs?: number;
+  /** The channel whose members may decide, if the rule names one. */
+  readonly joins?: string;
 };
 
 /**
  * Sets up the fault, and calls `onStrike` when it takes effect. Resolves to a function that ends the fault and resolves once everything is
  * as before.
  */
-export type SetUpFault = (onStrike: () => void) => Promise<() => Promise<void>>;
+export type SetUpFault = (onStrike: () => void, life: Life) => Promise<() => Promise<void>>;
 
 export type Played = {
   readonly witness: Witness;
@@ -26,17 +32,20 @@ export type Played = {
   readonly stuck: string | null;
 };
 
+const DEPLOY = "deploy billing";
+
 export async function playLife(
   lane: Lane,
-  { name, from, task }: FaultCase,
+  { name, from, task = DEPLOY, joins, ...intent }: FaultCase,
   setUpFault: SetUpFault,
 ): Promise<Played> {
-  const life = newLife(lane.world, name, task ?? "deploy billing", { verdict: "approve" });
+  const life = newLife(lane.world, name, task, { verdict: "approve", ...intent });
+  if (joins !== undefined) lane.world.slack.faults.addToChannel(joins, life.approver);
   const witness = watch(lane.world, life);
   let struck = false;
   const ends: (() => Promise<void>)[] = [];
   const before: Before = async (act) => {
-    if (ends.length === 0 && act === from) ends.push(await setUpFault(() => (struck = true)));
+    if (ends.length === 0 && act === from) ends.push(await setUpFault(() => (struck = true), life));
   };
   const stopRetyping = typeAgainIfRefused(lane, life);
   const stuck = await live(lane, life, before).then(

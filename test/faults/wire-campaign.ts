@@ -5,14 +5,14 @@ import { startReplicaLane } from "../crash/replica-lane.ts";
 import { startPostgres } from "../make/postgres.ts";
 import { runCampaign } from "./fault-campaign.ts";
 import { WIRE_CASES } from "./wire-cases.ts";
-import { setUpWireFault, withKeyFile } from "./wire-faults.ts";
+import { setUpWireFault, forWire } from "./wire-faults.ts";
 
 await runCampaign({
   usage: `npm run campaign:wire -- [--only WORDS] [--lanes 2] [--replicas 3]
 Several replicas need PostgreSQL on this machine.`,
   cases: WIRE_CASES,
   start: (keyFile, replicas) => {
-    const env = (given: Environment) => withKeyFile(given, keyFile);
+    const env = (given: Environment) => forWire(given, keyFile);
     return replicas === 1 ? startLane(env) : startReplicas(replicas, env);
   },
   setUpFault: setUpWireFault,

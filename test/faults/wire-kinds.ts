@@ -28,9 +28,12 @@ type Kind = {
   readonly whens: readonly When[];
   readonly service: (when: When) => ServiceFault;
   readonly slack: (when: When) => SlackFault;
-  /** How long the server is down from the faulty call on (ms). */
+  /** How long the server answers nothing from the faulty call on (ms). */
   readonly awayMs?: number;
-  /** If set, the service accepts only another key from then on, and the operator replaces the bot's after this time (ms). */
+  /**
+   * If set, the service accepts only another key from then on, and the operator replaces the bot's after this time (ms). Slack refuses the
+   * bot's token for this time.
+   */
   readonly newKeyMs?: number;
 };
 
@@ -130,7 +133,10 @@ export const KINDS: { readonly [Name in KindName]: Kind } = {
     awayMs: AWAY_MS,
   },
   "key rotated": {
-    ...answering(["before"], 401, '{"ok":false,"error":"invalid_auth"}'),
+    whens: ["before"],
+    service: answering(["before"], 401, '{"error":{"code":"unauthorized","message":"no"}}').service,
+    // The bot reads its token only at its start, so a new one needs a restart, which the kills play. Here the token is valid again later.
+    slack: () => ({ error: "invalid_auth" }),
     newKeyMs: AWAY_MS,
   },
 };
