@@ -12,7 +12,8 @@ import {
 } from "../../domain/policy/hours.ts";
 
 const DAY = `(?:${WEEKDAYS.join("|")})`;
-const days = z.string().regex(new RegExp(`^${DAY}(?:-${DAY})?$`));
+const NO_DAYS = "is not days such as mon-fri or sat";
+const days = z.string(NO_DAYS).regex(new RegExp(`^${DAY}(?:-${DAY})?$`), NO_DAYS);
 
 const clock = (latest: RegExp, says: string) => z.string(says).regex(latest, says);
 
@@ -26,7 +27,7 @@ export const hoursShape = z
       })
       .meta({ description: "a time zone such as Europe/Berlin; daylight saving is its own" }),
     days: z
-      .union([days, z.array(days).min(1)], {
+      .union([days, z.array(days).min(1, "is empty; leave it out")], {
         error: "is neither days such as mon-fri or sat nor a list of them",
       })
       .optional()

@@ -4,7 +4,17 @@ import { z } from "zod";
 import { NEVER_VOLATILE } from "../../domain/policy/policy.ts";
 import { claim, escalate, extend, question, remind, urgent, whenShape } from "./rule-shape.ts";
 import { hoursShape, lookBack } from "./hours-shape.ts";
-import { approversShape, channel, EMPTY, group, principals, time, user, who } from "./policy-values.ts";
+import {
+  approversShape,
+  channel,
+  EMPTY,
+  group,
+  NO_LISTS,
+  principals,
+  time,
+  user,
+  who,
+} from "./policy-values.ts";
 import { tasksShape } from "./tasks-shape.ts";
 
 const chars = z
@@ -16,8 +26,11 @@ const mention = z.union(
   [
     z.literal("nobody"),
     z
-      .strictObject({ users: z.array(user).min(1).optional(), groups: z.array(group).min(1).optional() })
-      .refine(({ users, groups }) => users !== undefined || groups !== undefined),
+      .strictObject({
+        users: z.array(user).min(1, EMPTY).optional(),
+        groups: z.array(group).min(1, EMPTY).optional(),
+      })
+      .refine(({ users, groups }) => users !== undefined || groups !== undefined, NO_LISTS),
   ],
   { error: "is neither the word nobody nor lists of users or groups, by their ids" },
 );

@@ -14,7 +14,11 @@ export const user = id("UW", "a person's id", "U0123ABCD");
 export const group = id("S", "a user group's id", "S0123ABCD");
 export const channel = id("CG", "a channel's id", "C0123ABCD");
 
+/** The message of a union whose fault is that of the one alternative that has the shape of the value. */
+export const BY_SHAPE = "by shape";
+
 export const EMPTY = "is empty, so no one is in it";
+export const NO_LISTS = "names no one: give users or groups";
 
 export function oneOrMore<Item extends z.ZodType<string>>(item: Item, what: string) {
   return z.union([item, z.array(item).min(1)], {

@@ -7,7 +7,7 @@ import type { Hours } from "../../domain/policy/hours.ts";
 import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { withoutNamed } from "../../domain/policy/named-people.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
-import { approversOf, principalsOf } from "./policy-values.ts";
+import { approversOf, BY_SHAPE, principalsOf } from "./policy-values.ts";
 import { followUpOf, whenOf } from "./rule-shape.ts";
 import { lookBackOf } from "./hours-shape.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
@@ -42,9 +42,19 @@ function findingsOf(issue: z.core.$ZodIssue, document: LinedDocument): Finding[]
     return issue.keys.map((key) =>
       finding(document, [...issue.path, key], "is not a key that a policy can have"),
     );
+  if (issue.code === "invalid_union" && issue.message === BY_SHAPE)
+    return shapedFaults(issue).flatMap((each) => findingsOf(each, document));
   if (document.value === null) return [finding(document, [], "the file is empty")];
   if (isMissing(document.value, issue.path)) return [finding(document, issue.path, "is missing")];
   return [finding(document, issue.path, issue.message)];
+}
+
+/** Returns the faults of the alternative that a list or an object was meant to be. */
+function shapedFaults({ errors, path }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] {
+  const isOther = ({ code, path: inner }: z.core.$ZodIssue): boolean =>
+    code === "invalid_type" && inner.length === 0;
+  const meant = errors.find((faults) => !faults.some(isOther)) ?? errors.flat();
+  return meant.map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
 }
 
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
@@ -55,7 +65,14 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   return found === undefined;
 }
 
-const byLine = (findings: readonly Finding[]): Finding[] => findings.toSorted((a, b) => a.line - b.line);
+/** Two checks of one value may say the same. */
+const byLine = (findings: readonly Finding[]): Finding[] => [
+  ...new Map(
+    findings
+      .toSorted((a, b) => a.line - b.line)
+      .map((each) => [`${each.line} ${each.where} ${each.says}`, each]),
+  ).values(),
+];
 
 function policyOf(
   {

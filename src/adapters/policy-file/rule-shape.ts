@@ -8,7 +8,18 @@ import type { Hours } from "../../domain/policy/hours.ts";
 import type { Pattern } from "../../domain/policy/pattern.ts";
 import type { When } from "../../domain/policy/policy.ts";
 import { hoursShape } from "./hours-shape.ts";
-import { channel, EMPTY, group, oneOrMore, principals, principalsOf, time, user } from "./policy-values.ts";
+import {
+  BY_SHAPE,
+  channel,
+  EMPTY,
+  group,
+  NO_LISTS,
+  oneOrMore,
+  principals,
+  principalsOf,
+  time,
+  user,
+} from "./policy-values.ts";
 
 const pattern = z.string("is not a text").min(1, "is empty").max(500, "is longer than 500 characters");
 const patterns = oneOrMore(pattern, "a text (with * for any text)");
@@ -44,15 +55,16 @@ const requester = z.union(
         users: z.array(user).min(1, EMPTY).optional(),
         groups: z.array(group).min(1, EMPTY).optional(),
       })
-      .refine(({ users, groups }) => users !== undefined || groups !== undefined),
+      .refine(({ users, groups }) => users !== undefined || groups !== undefined, NO_LISTS),
   ],
   { error: "is neither a person's id nor a list of them nor lists of users or groups, by their ids" },
 );
 
-const hours = z.union([hoursShape, z.array(hoursShape).min(1)], {
-  error:
-    'is neither hours such as { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" } nor a list of them',
+const hours = z.union([hoursShape, z.array(hoursShape).min(1, "is empty; leave it out")], {
+  error: ({ input }) => (typeof input === "object" && input !== null ? BY_SHAPE : NO_HOURS),
 });
+const NO_HOURS =
+  'is neither hours such as { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" } nor a list of them';
 
 export const whenShape = z.strictObject({
   channel: oneOrMore(channel, "a channel's id").optional(),
