@@ -5,6 +5,8 @@ import { once } from "node:events";
 import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { shown } from "../adapters/store/database-copy.ts";
+import { isOfEngine, unusable } from "../adapters/store/faults.ts";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import type { AuditVerdict } from "../domain/audit/verify-chain.ts";
 import { slackNames } from "./slack/ask-slack.ts";
@@ -54,13 +56,15 @@ async function run(command: AuditCommand): Promise<number> {
   try {
     return await execute(command, config.value);
   } catch (error) {
-    if (!isOfOutput(error)) console.error(wordsOf(error));
+    if (!isOfOutput(error)) console.error(wordsOf(error, config.value));
     return FAILED;
   }
 }
 
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** The engine's own words name no database. */
+function wordsOf(error: unknown, { database }: Where): string {
+  const named = isOfEngine(error) ? unusable(shown(database), error) : error;
+  return named instanceof Error ? named.message : String(named);
 }
 
 type Where = { readonly database: string; readonly key: string | null };
@@ -129,7 +133,7 @@ async function warnIfTampered(where: Where): Promise<void> {
       await audit.close();
     }
   } catch (error) {
-    console.error(`The audit was not verified: ${wordsOf(error)}. The key was replaced all the same.`);
+    console.error(`The audit was not verified: ${wordsOf(error, where)}. The key was replaced all the same.`);
   }
 }
 
@@ -191,7 +195,7 @@ async function reportCopy(
     (agrees ? console.log : console.error)(words);
     return agrees ? GOOD : TAMPERED;
   } catch (error) {
-    console.error(wordsOf(error));
+    console.error(wordsOf(error, where));
     return FAILED;
   }
 }

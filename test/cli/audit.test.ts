@@ -341,3 +341,21 @@ test.for([
   expect(seen.err).toContain(words);
   expect(seen.err).toContain("npm run audit -- verify");
 });
+
+test("names the database whose pages are damaged, and says so in words", async () => {
+  await write();
+  const raw = new DatabaseSync(file);
+  const { rootpage } = raw.prepare("select rootpage from sqlite_schema where name = 'audit'").get() ?? {};
+  const { page_size: size } = raw.prepare("pragma page_size").get() ?? {};
+  raw.close();
+  const bytes = readFileSync(file);
+  writeFileSync(
+    file,
+    bytes.fill(0xff, (Number(rootpage) - 1) * Number(size), Number(rootpage) * Number(size)),
+  );
+  expect(await audit("verify")).toEqual({
+    code: 2,
+    out: "",
+    err: `cannot use the database ${file}: it is damaged\n`,
+  });
+});

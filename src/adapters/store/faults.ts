@@ -176,6 +176,10 @@ function faultOf(error: unknown): Fault {
   );
 }
 
+/** The database itself failed, and not a file or this program. */
+export const isOfEngine = (error: unknown): boolean =>
+  sqliteCode(error) !== 0 || POSTGRES_FAULTS.has(codeOf(error));
+
 /** Returns SQLite's extended result code, or 0 if the error is not SQLite's. */
 function sqliteCode(error: unknown): number {
   const numbered = error instanceof Error && "errcode" in error && typeof error.errcode === "number";
