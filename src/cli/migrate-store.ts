@@ -6,7 +6,7 @@ import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { Refused } from "../adapters/store/faults.ts";
 import { type Moved, openSource } from "../adapters/store/move-store.ts";
 import { isServer, shown } from "../adapters/store/database-copy.ts";
-import { type Environment, explainFaults, readAuditConfig } from "../config.ts";
+import { type ConfigFault, type Environment, explainFaults, readAuditConfig } from "../config.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
 import { auditVerdict, neededKey, verdictWords } from "./audit/inspect.ts";
 
@@ -36,8 +36,9 @@ async function run([from = "", to, ...more]: readonly string[], env: Environment
   const withUrl = (url: string): Environment => ({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: undefined });
   const source = readAuditConfig(withUrl(from));
   const target = readAuditConfig(to === undefined ? env : withUrl(to));
-  if (!source.ok) return fail(explainFaults(source.error));
-  if (!target.ok) return fail(explainFaults(target.error));
+  if (!source.ok) return fail(addressFault("first", source.error));
+  if (!target.ok)
+    return fail(to === undefined ? explainFaults(target.error) : addressFault("second", target.error));
   if (isServer(source.value.database) || !isServer(target.value.database))
     return fail(`The first address must be sqlite:PATH, and the second postgres://…\n\n${USAGE}`);
   try {
@@ -48,6 +49,13 @@ async function run([from = "", to, ...more]: readonly string[], env: Environment
     fail(error instanceof Error ? error.message : String(error));
     return error instanceof Tampered || cause instanceof Tampered ? TAMPERED : FAILED;
   }
+}
+
+/** An address on the command line is not the variable that it stands in for. */
+function addressFault(which: string, faults: readonly ConfigFault[]): string {
+  const url = faults.find(({ variable }) => variable === "DATABASE_URL");
+  if (url === undefined) return explainFaults(faults);
+  return `The ${which} address ${url.wrong}. The first must be sqlite:PATH, and the second postgres://…`;
 }
 
 function fail(words: string): number {
