@@ -85,7 +85,10 @@ describe("npm run audit -- archive", () => {
     const file = join(folder, "old.jsonl");
     await store.renew(Date.now(), 60_000);
     const beside = await audit("archive", "--before", "2030-01-01", file);
-    expect(beside).toEqual({ code: 2, out: saying("stop all of them first") });
+    expect(beside).toEqual({
+      code: 2,
+      out: saying("may still need entries that would be removed: stop all of them first"),
+    });
     await stopped();
     const done = await audit("archive", "--before", "2030-01-01", file);
     expect(done).toEqual({ code: 0, out: saying("Archived: entries 1 to 2 are now in") });
@@ -179,7 +182,7 @@ describe("npm run audit", () => {
     writeFileSync(file, next);
     expect(await audit("rotate-key", "--new-key", file)).toMatchObject({
       code: 2,
-      out: saying("stop all of them first"),
+      out: saying("would sign with the old key: stop all of them first"),
     });
     await stopped();
     expect(await audit("rotate-key", "--new-key", file)).toMatchObject({ code: 0 });

@@ -45,13 +45,15 @@ export type ArchivableAudit = AuditFile & {
   archive(to: number, path: string, at: number): Promise<Archived>;
 };
 
+const MAY_NEED_THEM = "may still need entries that would be removed";
+
 /** Rejects with one line for the operator. */
 export async function openForArchive(database: string, key: AuditKey): Promise<ArchivableAudit> {
   const server = isServer(database);
   refuseMissing(database);
   try {
     const db = server ? await openPostgres(database, PATIENT) : openSqlite(database);
-    if (server) await write(db, refuseReplicas);
+    if (server) await write(db, (trx) => refuseReplicas(trx, MAY_NEED_THEM));
     const engine = server ? POSTGRES : SQLITE;
     const audit = server
       ? await openAuditFile(database, refuseOtherSchema)
@@ -162,7 +164,7 @@ type Removal = {
 async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal): Promise<number> {
   const { head, digest, at, after } = removal;
   await takeAuditLock(trx);
-  if (engine !== SQLITE) await refuseReplicas(trx);
+  if (engine !== SQLITE) await refuseReplicas(trx, MAY_NEED_THEM);
   const base = await auditBase(trx);
   const stored = await trx.selectFrom("audit").select("link").where("seq", "=", head.seq).executeTakeFirst();
   if ((await newest(trx))?.key !== key.id || base.mark.seq !== after.seq || stored?.link !== head.link)

@@ -76,17 +76,20 @@ async function whileStopped<Answer>(
 function replaceKey(db: Database, onServer: boolean, keys: Keys, at: number): Promise<Rotated> {
   return write(db, async (trx) => {
     await takeAuditLock(trx);
-    if (onServer) await refuseReplicas(trx);
+    if (onServer) await refuseReplicas(trx, "would sign with the old key");
     return handOver(trx, keys, at);
   });
 }
 
-/** Rejects if a replica is running. A starting replica takes a lease before it checks the audit's key, so none continues with the old key. */
-export async function refuseReplicas(trx: Trx): Promise<void> {
+/**
+ * Rejects if a replica is running, which then `would` do this. A starting replica takes a lease before it checks the audit's key, so none
+ * continues with the old key.
+ */
+export async function refuseReplicas(trx: Trx, would: string): Promise<void> {
   const live = await liveOwners(trx);
   if (live.length > 0)
     throw new Refused(
-      `${live.length} ${live.length === 1 ? "process uses" : "processes use"} it, and would sign with the old key: stop all of them first`,
+      `${live.length} ${live.length === 1 ? "process uses" : "processes use"} it, and ${would}: stop all of them first`,
     );
 }
 
