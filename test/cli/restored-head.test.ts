@@ -41,7 +41,13 @@ async function restored(): Promise<{ readonly before: readonly string[]; readonl
   const lost = await write(at(3), at(4), at(5), at(6));
   copyFileSync(join(folder, "copy.db"), file);
   const outcome = "restored from the back-up";
-  const restore = { at: NOON + 8 * MINUTE_MS, what: "restored", run: null, outcome, since: COPIED_AT } as const;
+  const restore = {
+    at: NOON + 8 * MINUTE_MS,
+    what: "restored",
+    run: null,
+    outcome,
+    since: COPIED_AT,
+  } as const;
   await write(at(7));
   await write(anAuditEntry(aRun(), restore));
   await write(at(9));

@@ -33,7 +33,7 @@ export type Life = {
   readonly strikes: Struck[];
 };
 
-export type Struck = { readonly from: number; to: number };
+type Struck = { readonly from: number; to: number };
 
 /** What the judge looks at. */
 export type Evidence = {
