@@ -17,7 +17,7 @@ import { marksInPlainText, riskMark } from "./pending-card.ts";
 import { runRow, undeliveredLine } from "./command-answers.ts";
 import { partWithId } from "./message-id.ts";
 import { filters, pager } from "./queue-filters.ts";
-import { REFUSAL_REASONS } from "./queue-reasons.ts";
+import { refusalReason } from "./queue-reasons.ts";
 import { missingInWords } from "./waiting-lines.ts";
 import {
   count,
@@ -191,7 +191,7 @@ function cardLink(link: string | null): string[] {
 const ours = (text: string): object => ({ type: "mrkdwn", text, verbatim: true });
 
 /** How long the request has waited, how many people have approved it, its deadline, and why the reader can't approve it now. */
-function stateParts({ approval, rule, refusal, waitedMs, deadline, heldUntil }: QueueItem): string[] {
+function stateParts({ run, approval, rule, refusal, waitedMs, deadline, heldUntil }: QueueItem): string[] {
   const votes =
     approval.votes.length > 0 || rule.needs > 1
       ? [
@@ -202,7 +202,7 @@ function stateParts({ approval, rule, refusal, waitedMs, deadline, heldUntil }: 
   if (missing !== "") votes.push(`missing: ${escaped(oneLine(missing, PARTS_CHARS))}`);
   const held = heldUntil === null ? [] : [`approved, held until ${localTime(heldUntil)}`];
   const until = deadline === null ? [] : [`until ${localTime(deadline)}`];
-  const why = refusal === null || heldUntil !== null ? null : REFUSAL_REASONS[refusal.type];
+  const why = refusal === null || heldUntil !== null ? null : refusalReason(refusal, run.origin);
   return [
     ...(heldUntil === null ? [`waiting ${ageWords(waitedMs)}`, ...votes] : held),
     ...until,
@@ -236,9 +236,10 @@ function groupRow({ group: { kind, items }, together, review }: GroupRow): Block
       : rule.name === BUILT_IN_RULE.name
         ? `${requests}* in <#${run.channel}>`
         : `${requests} under the rule* \`${escaped(oneLine(rule.name, 80)).replaceAll("`", "'")}\` in <#${run.channel}>`;
+  const alone = items.length - together;
   return {
     type: "section",
-    text: ours(what),
+    text: ours(`${what}${alone === 0 ? "" : ` · ${count(alone)} must be reviewed alone`}`),
     accessory: {
       type: "button",
       action_id: kind === "run" ? QUEUE_REVIEW_RUN : QUEUE_REVIEW_RULE,

@@ -1,10 +1,10 @@
 // Why the reader of the queue can't approve a request, in a few words for its row. refusal-words.ts has the full words.
 
 import type { OpenRefusal } from "../../../domain/authorization.ts";
+import type { Run } from "../../../domain/run.ts";
 
 /** Null if `queueOf` never lists a request with this refusal, or if its row says it already. */
-export const REFUSAL_REASONS: { readonly [Type in OpenRefusal["type"]]: string | null } = {
-  requester: "you started, watch or once watched this run, or may have started it",
+const REASONS: { readonly [Type in Exclude<OpenRefusal["type"], "requester">]: string | null } = {
   outsider: "your account belongs to another workspace",
   "not-approver": "the rule lists others",
   "part-filled": "your approval can't count for a missing part",
@@ -30,3 +30,10 @@ export const REFUSAL_REASONS: { readonly [Type in OpenRefusal["type"]]: string |
   undone: null,
   reopened: null,
 };
+
+/** Null if the row needs no reason. `origin`: that of the request's run. */
+export function refusalReason(refusal: OpenRefusal, origin: Run["origin"]): string | null {
+  if (refusal.type !== "requester") return REASONS[refusal.type];
+  if (refusal.perhaps === true) return "you may have started this run, or you watched it before";
+  return origin === "started" ? "you asked for this run" : "you watch this run";
+}

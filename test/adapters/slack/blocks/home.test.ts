@@ -29,6 +29,17 @@ test("whatever the runs contain, Slack accepts the Home tab and no one is mentio
   });
 });
 
+test("the line of a group says how many of its requests must be reviewed alone", () => {
+  const page = aQueuePage([withApprovals(aWatchedRun(), anApproval(), anApproval(), anApproval())]);
+  const line = (together: number) => {
+    const groups = page.groups.map((group) => ({ ...group, together }));
+    return textOf(queueBlocks({ ...page, groups }));
+  };
+  expect(line(3)).toContain("3 requests of one run");
+  expect(line(3)).not.toContain("reviewed alone");
+  expect(line(2)).toMatch(/3 requests of one run.* · 1 must be reviewed alone/);
+});
+
 test("a row links to the card or to the thread", () => {
   always(anyRun(), (run) => {
     const page = aQueuePage([run], { link });

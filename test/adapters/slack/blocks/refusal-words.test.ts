@@ -12,7 +12,7 @@ import {
   commandRefusalWords,
 } from "#src/adapters/slack/blocks/command-refusal-words.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
-import { REFUSAL_REASONS } from "#src/adapters/slack/blocks/queue-reasons.ts";
+import { refusalReason } from "#src/adapters/slack/blocks/queue-reasons.ts";
 import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts";
 import { APPROVER, aRun } from "../../../make/run.ts";
 import { always, anyText } from "./hostile.ts";
@@ -82,10 +82,14 @@ test("a person who may have started the run, or may watch it, is not told that t
     expect(words).toMatch(/You may have started (this|the) run, or you watched it before/);
 });
 
-test("the row of a request in the queue is also true of a reader who may have started its run, or once watched it", () => {
-  expect(REFUSAL_REASONS.requester).toBe(
-    "you started, watch or once watched this run, or may have started it",
-  );
+test("the row of a request in the queue says plainly what is certain of its reader, and hedges the rest", () => {
+  const refusal = { type: "requester", rule: BUILT_IN_RULE } as const;
+  expect(refusalReason(refusal, "started")).toBe("you asked for this run");
+  expect(refusalReason(refusal, "adopted")).toBe("you watch this run");
+  for (const origin of ["started", "adopted"] as const)
+    expect(refusalReason({ ...refusal, perhaps: true }, origin)).toBe(
+      "you may have started this run, or you watched it before",
+    );
 });
 
 test("the words about the requester of a run are also true of a person who watches it", () => {
