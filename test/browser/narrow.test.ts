@@ -1,5 +1,5 @@
 // The page on a phone, where one part covers another.
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { OPS, reasonModal } from "../sandbox/page/stage.ts";
 import { browseEachTest } from "./browsing.ts";
@@ -101,4 +101,23 @@ describe("a thread that covers its channel", () => {
     await page.goForward();
     await last.waitFor();
   });
+});
+
+/** A phone whose reader zooms to 200 %. */
+const zoomed = (): Promise<BrowserContext> => on.look.window({ viewport: { width: 195, height: 422 } });
+const boxOf = async (part: Locator) => (await part.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+
+test("on a zoomed phone, the keyboard help has one column, in full, and its title keeps away from Close", async () => {
+  const page = await on.look.tab(CHANNEL, await zoomed());
+  await page.getByRole("log").first().press("?");
+  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await help.waitFor();
+  expect(await help.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+  const [keys, does] = [await boxOf(help.locator("dt").first()), await boxOf(help.locator("dd").first())];
+  expect(does.y).toBeGreaterThanOrEqual(keys.y + keys.height);
+  const [title, close] = [
+    await boxOf(help.locator("h2")),
+    await boxOf(help.getByRole("button", { name: "Close" })),
+  ];
+  expect(close.x - title.x - title.width).toBeGreaterThanOrEqual(8);
 });
