@@ -121,3 +121,33 @@ test("on a zoomed phone, the keyboard help has one column, in full, and its titl
   ];
   expect(close.x - title.x - title.width).toBeGreaterThanOrEqual(8);
 });
+
+const done = {
+  name: "four-eyes",
+  captions: [{ at: 1_000, text: "Ana asks for a deployment. ".repeat(6), eyes: null, spot: null }],
+  ended: "done",
+} as const;
+
+test("on a zoomed phone, a finished scene leaves room for the text box, also after a reload", async () => {
+  const page = await on.look.tab(CHANNEL, await zoomed());
+  on.board.play({ ...done, ended: null });
+  await page.locator("[data-shown] [data-caption=playing]").waitFor();
+  on.board.play(done);
+  for (const again of [false, true]) {
+    if (again) await page.reload();
+    await page.locator("[data-shown] [data-caption=done]").waitFor();
+    const bar = await boxOf(page.locator("[data-caption-bar]"));
+    expect(bar.height).toBeLessThanOrEqual(422 * 0.3);
+    const composer = await boxOf(page.getByRole("textbox", { name: /^Message/ }));
+    expect(composer.y).toBeGreaterThanOrEqual(bar.y + bar.height);
+    expect(composer.y + composer.height).toBeLessThanOrEqual(422);
+  }
+  expect(await violations(page)).toEqual([]);
+});
+
+test("a tab that did not watch a finished scene does not show it", async () => {
+  on.board.play(done);
+  const page = await on.look.tab(CHANNEL, await zoomed());
+  await page.locator("[data-caption=done]").waitFor({ state: "attached" });
+  await expect.poll(() => page.locator("[data-caption-bar][data-shown]").count()).toBe(0);
+});

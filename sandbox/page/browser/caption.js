@@ -7,6 +7,8 @@ const HIDDEN = "caption hidden";
 const LEFT = "caption left";
 /** Names the finished play whose caption this tab has shown, and where. */
 const SEEN = "caption seen";
+/** Names the play that this tab has watched. */
+const WATCHED = "caption watched";
 /** How long a finished caption stays without being touched (ms). */
 const STAYS_MS = 60_000;
 
@@ -18,24 +20,31 @@ const before = bar?.previousElementSibling ?? null;
 export function startCaption() {
   document.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element) || target.closest("[data-caption-close]") === null) return;
-    localStorage.setItem(HIDDEN, captionIn()?.getAttribute("data-of") ?? "");
+    localStorage.setItem(HIDDEN, playIn(captionIn()));
     showCaption();
   });
   // A browser may close a form by itself. The event does not bubble, so listen in the capture phase.
   document.addEventListener("close", showCaption, true);
+  const play = playIn(captionIn());
+  // A scene that was over before this tab came is shown only in the list of scenes.
+  if (isOver(captionIn()) && play !== sessionStorage.getItem(WATCHED)) sessionStorage.setItem(LEFT, play);
   showCaption();
 }
 
 const captionIn = () => bar?.querySelector("[data-caption]") ?? null;
+/** @param {Element | null} caption */
+const playIn = (caption) => caption?.getAttribute("data-of") ?? "";
+/** @param {Element | null} caption */
+const isOver = (caption) => caption !== null && caption.getAttribute("data-caption") !== "playing";
 
 export function showCaption() {
   const caption = captionIn();
-  const play = caption?.getAttribute("data-of") ?? "";
-  const isOver = caption !== null && caption.getAttribute("data-caption") !== "playing";
-  if (isOver) leaveInTime(play);
+  const play = playIn(caption);
+  if (play !== "") sessionStorage.setItem(WATCHED, play);
+  if (isOver(caption)) leaveInTime(play);
   const shown = play !== "" && play !== localStorage.getItem(HIDDEN) && play !== sessionStorage.getItem(LEFT);
   bar?.toggleAttribute("data-shown", shown);
-  move(shown && !isOver ? document.querySelector("dialog[data-modal][open]") : null);
+  move(shown && !isOver(caption) ? document.querySelector("dialog[data-modal][open]") : null);
 }
 
 /** The finished play whose caption leaves when its time is over. */
