@@ -63,9 +63,10 @@ export const LEFT_OUT: { readonly [call: string]: string } = {
   "views.update": "made only for a choice in an open window: test/adapters/slack/form-answers.test.ts",
 };
 
-/** Cases that are left out because the interface gives them another meaning, by call, kind and when. */
+/** Cases that are left out because the answer has another meaning, by call, kind and when. */
 const NOT_A_FAULT: { readonly [name: string]: string } = {
   "decide empty before": "an empty 2xx is the service's yes",
+  "file upload 4xx before": "a 400 refuses the bytes for good, and the outcome says where the output is",
 };
 
 export type WireCase = Call & FaultCase & { readonly kind: KindName; readonly when: When };
