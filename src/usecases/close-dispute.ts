@@ -59,7 +59,7 @@ async function close(
 
 async function areStored({ store }: Deps, entries: readonly KeptEntry[]): Promise<boolean> {
   for (const run of new Set(entries.map(({ entry }) => entry.run)))
-    if (run === null || (await nullIfUnreadable(store.load(run))) === null) return false;
+    if (run === null || (await store.load(run).catch(nullIfUnreadable)) === null) return false;
   return true;
 }
 

@@ -56,6 +56,7 @@ const lifeOf = ({ verdict = "approve", strikes = [] }: Story): Life => ({
   approver,
   second: null,
   holdMs: 0,
+  readsMs: 0,
   commands: [],
   attempts: APPROVALS.map((id) => ({ reason: `reason of ${id}`, by: approver, at: AT - 100, kept: true })),
   again: 0,
