@@ -26,7 +26,9 @@ export type Fate =
   /** The process dies once the call has arrived. */
   | "dies-sent"
   /** The process is suspended while the answer arrives. */
-  | "stalls";
+  | "stalls"
+  /** The same, for longer than a lease. */
+  | "outlasts";
 
 export type Call<Answer> = {
   readonly place: string;
@@ -43,7 +45,6 @@ export type Call<Answer> = {
 export const LATE_MS = 3_500;
 const LIMIT_MS = 10_000;
 const SLOW_MS = 2_500;
-const STALL_MS = [5_000, 40_000] as const;
 export const BUSY_MS = 2_000;
 
 /** The shortest and longest time that a call, or its answer, is under way (ms). */
@@ -105,11 +106,22 @@ export function callOut<Answer>(from: Host, call: Call<Answer>): Promise<Answer>
       arrives(there, () => from.die(`${call.place} has arrived`));
       break;
     case "stalls":
+    case "outlasts":
       arrives(there, answers(back));
-      from.stall(fortune.within(...STALL_MS));
+      suspend(from, fate);
       break;
   }
   return promise;
+}
+
+/** How long a process is suspended (ms). At the end of the longer suspensions, another may have taken its runs over. */
+const SUSPENDED_MS: { readonly [How in "stalls" | "outlasts"]: readonly [least: number, most: number] } = {
+  stalls: [1_000, 10_000],
+  outlasts: [15_000, 40_000],
+};
+
+export function suspend(from: Host, how: "stalls" | "outlasts"): void {
+  from.stall(from.world.fortune.within(...SUSPENDED_MS[how]));
 }
 
 function failure({ place, changes }: Pick<Call<unknown>, "place" | "changes">, code: string): PortError {

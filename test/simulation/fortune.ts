@@ -18,14 +18,19 @@ export type Seeded = Fortune & {
   perMille: number;
 };
 
+/** Calls around which most rare states lie. A seed chooses one of them, and it goes wrong more often than the others. */
+const OFTEN_WRONG = ["POST run", "POST decision", "POST decision answers"] as const;
+const TIMES_MORE = 6;
+
 /** Each kind of question has its own sequence of numbers, so that one more question of a kind changes no other kind. */
 export function seededFortune(seed: number, perMille: number): Seeded {
   const [chance, faults, times] = [chanceOf(seed), chanceOf(seed ^ 0x5bd1e995), chanceOf(seed ^ 0x27d4eb2f)];
+  const often = chanceOf(seed ^ 0x165667b1).of(OFTEN_WRONG);
   const seeded: Seeded = {
     chance,
     perMille,
-    way: (_place, ways) =>
-      ways.length > 1 && faults.below(1_000) < seeded.perMille
+    way: (place, ways) =>
+      ways.length > 1 && faults.below(1_000) < seeded.perMille * (place === often ? TIMES_MORE : 1)
         ? (ways[1 + faults.below(ways.length - 1)] ?? ways[0])
         : ways[0],
     within: (least, most) => least + times.below(most - least + 1),

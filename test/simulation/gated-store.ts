@@ -2,7 +2,7 @@
 
 import { PortError } from "#src/ports.ts";
 import type { Store } from "#src/ports/store.ts";
-import { never } from "./call-out.ts";
+import { never, suspend } from "./call-out.ts";
 import type { Host } from "./setting.ts";
 
 /** Methods that do not use the database. */
@@ -27,17 +27,24 @@ const WRITING: ReadonlySet<string> = new Set(WRITES);
 /** Writes whose commit may be stored only after its time limit, when the caller has given it up. */
 const MAY_COME_LATE: ReadonlySet<string> = new Set<keyof Store>(["insert", "save"]);
 
-type Way = "done" | "fails" | "slow" | "unanswered" | "dies" | "dies-done" | "stalls" | "late";
+type Way = "done" | "fails" | "slow" | "unanswered" | "dies" | "dies-done" | "stalls" | "outlasts" | "late";
 const READ_WAYS = ["done", "fails", "slow"] as const;
-const WRITE_WAYS = ["done", "fails", "slow", "unanswered", "dies", "dies-done", "stalls"] as const;
+const WRITE_WAYS = [
+  "done",
+  "fails",
+  "slow",
+  "unanswered",
+  "dies",
+  "dies-done",
+  "stalls",
+  "outlasts",
+] as const;
 const LATE_WAYS = [...WRITE_WAYS, "late"] as const;
 const SLOW_MS = [20, 800] as const;
 /** How long after the time limit a late commit is stored (ms). */
 const LATE_MS = [300, 25_000] as const;
 /** How long a write of a replica takes (ms). Meanwhile, other replicas may write. */
 const WRITE_MS = [0, 8] as const;
-/** How long a process is suspended (ms); at most longer than a lease. */
-const STALL_MS = [1_000, 30_000] as const;
 const AWAY_MS = 200;
 
 type Method = (...args: unknown[]) => unknown;
@@ -78,8 +85,8 @@ async function ask(from: Host, name: string, method: Method, args: readonly unkn
     world.reached("the answer to a commit is lost");
     throw failed("maybe");
   }
-  if (way === "stalls") {
-    from.stall(world.fortune.within(...STALL_MS));
+  if (way === "stalls" || way === "outlasts") {
+    suspend(from, way);
     await pause(from, 0);
   }
   onSaved();

@@ -1,4 +1,4 @@
-// Eleven stories. Each is played once for every way in which a few of its calls go wrong, or a process dies at one of them.
+// Twelve stories. Each is played once for every way in which a few of its calls go wrong, or a process dies at one of them.
 
 import type { Verdict } from "#src/domain/approval.ts";
 import type { UserId } from "#src/domain/ids.ts";
@@ -234,6 +234,13 @@ export const STORIES: { readonly [name: string]: Story } = {
     },
   },
   "takeover by another replica": { replicas: 2, play: (stage) => toVerdict(stage, "approve") },
+  "takeover while sending": {
+    replicas: 2,
+    play: (stage) => {
+      stage.goesWrong("POST decision", "outlasts");
+      return toVerdict(stage, "approve");
+    },
+  },
   "stop and freeze while sending": {
     replicas: 1,
     play: async (stage) => {

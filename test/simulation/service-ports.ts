@@ -23,6 +23,7 @@ const CREATE_FATES = [
   "dies",
   "dies-sent",
   "stalls",
+  "outlasts",
 ] as const;
 const LOOK_FATES = ["done", "lost", "slow", "busy", "dies"] as const;
 const SEND_FATES = [...CREATE_FATES, "slow", "twice"] as const;

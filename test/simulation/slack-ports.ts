@@ -15,7 +15,8 @@ import { callOut, type Fate } from "./call-out.ts";
 import { APPROVERS, CHANNELS, GUEST } from "./cast.ts";
 import type { Host } from "./setting.ts";
 
-const POST_FATES = [
+/** For posts, updates and removals. An old update may be the last that arrives. */
+const CHANGE_FATES = [
   "done",
   "lost",
   "unanswered",
@@ -25,8 +26,8 @@ const POST_FATES = [
   "dies",
   "dies-sent",
   "stalls",
+  "outlasts",
 ] as const;
-const UPDATE_FATES = ["done", "lost", "unanswered", "busy", "dies", "dies-sent"] as const;
 const READ_FATES = ["done", "lost", "slow", "busy", "dies"] as const;
 
 type Fates = readonly [Fate, ...Fate[]];
@@ -43,10 +44,8 @@ export function slackPorts(from: Host) {
 
 function chat(from: Host): Chat {
   const { slack } = from.world;
-  const posts = <A>(place: string, act: Act<A>): Promise<A> =>
-    callOut(from, { place, fates: POST_FATES, changes: true, act });
-  const updates = <A>(place: string, act: Act<A>): Promise<A> =>
-    callOut(from, { place, fates: UPDATE_FATES, changes: true, act });
+  const changes = <A>(place: string, act: Act<A>): Promise<A> =>
+    callOut(from, { place, fates: CHANGE_FATES, changes: true, act });
   const reads = <A>(place: string, act: Act<A>): Promise<A> =>
     callOut(from, { place, fates: READ_FATES, act });
   return {
@@ -54,9 +53,9 @@ function chat(from: Host): Chat {
     raiseUrgency: () => undefined,
     shareLimits: () => undefined,
     notifyIfQueued: () => Promise.resolve(),
-    post: (run, slot) => posts(`post ${slot}`, () => post(from, run, slot)),
+    post: (run, slot) => changes(`post ${slot}`, () => post(from, run, slot)),
     update: (run, slot, ts) =>
-      updates(`update ${slot}`, () => {
+      changes(`update ${slot}`, () => {
         const done = slack.update(channelOf(run, slot), ts, run);
         if (done === "updated") from.world.judge.shows(run, slot);
         return done;
@@ -64,14 +63,14 @@ function chat(from: Host): Chat {
     find: (run, slot) => reads(`find ${slot}`, () => found(from, run, slot)),
     isThere: (channel, ts) => reads("is there", () => slack.at(channel, ts) !== null),
     remove: (run, slot, ts) =>
-      updates(`remove ${slot}`, () => {
+      changes(`remove ${slot}`, () => {
         from.world.reached("an extra copy of a message is removed");
         slack.remove(channelOf(run, slot), ts);
       }),
-    upload: () => posts("upload", () => ({ file: slack.nextTs() })),
-    share: () => posts("share", () => "shared" as const),
+    upload: () => changes("upload", () => ({ file: slack.nextTs() })),
+    share: () => changes("share", () => "shared" as const),
     hasFile: () => reads("has file", () => true),
-    notify: () => posts("send-notice", () => undefined),
+    notify: () => changes("send-notice", () => undefined),
   };
 }
 
@@ -116,7 +115,7 @@ function notificationSender(from: Host): NotificationSender {
   const posts = (...all: readonly Posted[]): Promise<MessageTs> =>
     callOut(from, {
       place: "notification",
-      fates: UPDATE_FATES,
+      fates: CHANGE_FATES,
       changes: true,
       act: () => {
         const ts = slack.nextTs();
