@@ -21,7 +21,9 @@ export async function runCampaign<Case extends FaultCase, Place extends Lane>(
   campaign: Campaign<Case, Place>,
 ): Promise<never> {
   const { only, lanes, replicas } = readArgs(campaign.usage);
-  const cases = campaign.cases.filter(({ name }) => name.includes(only));
+  const cases = campaign.cases.filter(
+    ({ name, alone = false }) => name.includes(only) && (replicas === 1 || !alone),
+  );
   const counts = { lives: 0, broken: 0, unmet: 0, again: 0, unconfirmed: 0, resent: 0 };
   const startedAt = Date.now();
   const left = cases.values();

@@ -14,6 +14,8 @@ export type FaultCase = {
   readonly together?: boolean;
   /** How long the approver reads the form before the first submit (ms). */
   readonly readsMs?: number;
+  /** Whether the fault takes effect surely only with one process. */
+  readonly alone?: boolean;
   /** The channel whose members may decide, if the rule names one. */
   readonly joins?: string;
 };

@@ -43,7 +43,8 @@ export const CALLS: readonly Call[] = [
   { call: "chat.postMessage", of: "slack", from: "submit" },
   { call: "chat.update", of: "slack", from: "command" },
   { call: "chat.update", of: "slack", from: "submit" },
-  { call: "response_url", of: "slack", from: "click" },
+  // Only the process that got the click can answer it so, and of several another may own the run.
+  { call: "response_url", of: "slack", from: "click", alone: true },
   { call: "views.open", of: "slack", from: "click" },
   { call: "views.publish", of: "slack", from: "click", ...HOME },
   { call: "files.getUploadURLExternal", of: "slack", from: "command", ...HUGE },
