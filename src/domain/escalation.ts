@@ -103,12 +103,12 @@ export function nextStage(approval: Waiting): NextStage | null {
 
 /** Returns the people whom the rule calls for what was reached and no stage has called, and those whom it lets in and stages only called. */
 function uncalledOf(approval: Waiting): NamedPeople {
-  const { escalate } = callingRule(approval).followUp;
+  const { followUp } = callingRule(approval);
   const upTo = escalatedMs(approval);
   const stages = reachedStages(approval);
-  const named = together(escalate.filter(({ afterMs }) => afterMs <= upTo).map(calledBy));
+  const named = together(followUp.escalate.filter(({ afterMs }) => afterMs <= upTo).map(calledBy));
   const uncalled = withoutNamed(named, together(stages.map(({ called }) => called)));
-  const letIn = letInBy(approval.appliedRule.rule.followUp, upTo);
+  const letIn = letInBy(followUp, upTo);
   // Who is in each of several lists is known only to Slack.
   if (letIn.alsoIn !== undefined) return uncalled;
   const told = stages.map(({ called, onlyCalled = NO_ONE }) => withoutNamed(called, onlyCalled));

@@ -92,8 +92,9 @@ export type Stop = {
   readonly by: UserId;
   readonly at: number;
   /**
-   * The order was for an earlier record of a run with this id, or the service, which had forgotten the run, has known it again since. If the
-   * service has reused the id, that was another run. Denials are final, so nothing is denied then, but nothing is approved either.
+   * The order may have been for another run with this id: for an earlier record of it, for a run that the service has forgotten and found
+   * again, or for a start that the service answered with this run's id. Denials are final, so nothing is denied then, but nothing is
+   * approved either.
    */
   readonly ofEarlierRecord?: true;
   readonly lifted?: { readonly by: UserId; readonly at: number };

@@ -4,11 +4,12 @@ import { aboutSameRun, auditEntry, type KeptEntry, knowsRun } from "../audit/ent
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import type { RunId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
+import type { Run } from "../domain/run.ts";
 import { nullIfUnreadable } from "../engine/change-runs.ts";
 import type { AuditReaders } from "../ports/notification.ts";
 import { type Asker, isAdmin, noteIfRefused, refusalToUse, type UseCaseDeps } from "./access.ts";
 
-/** `isCardKept`: whether the record of the run is still stored, so that the card shows the words. */
+/** `isCardKept`: whether the decision is still in the record of its run, so that the card shows the words. */
 export type ClosedDisputes = { readonly disputes: number; readonly isCardKept: boolean };
 
 /** Only `ADMINS` may do this. */
@@ -52,15 +53,30 @@ async function close(
     const about = { ...aboutSameRun(entry), approval, verdict, digest, policy, refers: seq };
     return auditEntry(null, { ...facts, ...about, reason: words });
   });
-  const isCardKept = await areStored(deps, open);
+  const isCardKept = await areKept(deps, open);
   await deps.store.audit(closed);
   return ok({ disputes: open.length, isCardKept });
 }
 
-async function areStored({ store }: Deps, entries: readonly KeptEntry[]): Promise<boolean> {
-  for (const run of new Set(entries.map(({ entry }) => entry.run)))
-    if (run === null || (await store.load(run).catch(nullIfUnreadable)) === null) return false;
+async function areKept({ store }: Deps, disputes: readonly KeptEntry[]): Promise<boolean> {
+  for (const { entry } of disputes) {
+    const stored = entry.run === null ? null : await store.load(entry.run).catch(nullIfUnreadable);
+    if (stored === null || !holdsDecision(stored.run, entry)) return false;
+  }
   return true;
+}
+
+/** A run that began again, after its record was found changed, has lost its decisions. */
+function holdsDecision(run: Run, { approval: id, digest }: KeptEntry["entry"]): boolean {
+  const approval = run.approvals.find((each) => each.id === id);
+  if (approval === undefined) return false;
+  const { state, votes, past } = approval;
+  const decisions = [
+    ...votes,
+    ...past.map(({ decision }) => decision),
+    ...(state.type === "decided" ? [state.decision] : []),
+  ];
+  return decisions.some((decision) => decision.digest === digest);
 }
 
 function openOnes(entries: readonly KeptEntry[]): readonly KeptEntry[] {

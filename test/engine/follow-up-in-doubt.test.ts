@@ -104,6 +104,29 @@ describe("a look-up that fails once", () => {
   });
 });
 
+test("a new policy that puts the rule in doubt calls no one before Slack has answered, and then everyone once", async () => {
+  const before = { escalate: [stage(10, LEADS)] };
+  const { bench, silent } = await waiting({ team: before, others: before });
+  const { id } = await bench.withCard();
+  await bench.clock.pass(15 * MIN);
+  const answerAgain = silent();
+  const followUp = { ...NO_FOLLOW_UP, escalate: [stage(10, ON_CALL)] };
+  const requesterGroups = [GroupId("S0NEW")];
+  const rules = bench.policy.rules.map((rule, at) => ({
+    ...rule,
+    name: `new ${rule.name}`,
+    when: at === 0 ? { ...rule.when, requesterGroups } : rule.when,
+    followUp,
+  }));
+  bench.policy = { ...bench.policy, version: "ba9876543210", rules };
+  await bench.clock.pass(4 * MIN);
+  expect(await ruleNow(bench, id)).toBe("new team and new others");
+  expect(await callsOf(bench, id)).toEqual([`stage 10 ${LEADS}`]);
+  answerAgain();
+  await bench.clock.pass(2 * MIN);
+  expect(await callsOf(bench, id)).toEqual([`stage 10 ${LEADS}`, `stage 19 ${ON_CALL}`]);
+});
+
 describe("what falls due while Slack does not answer", () => {
   test("is sent, and not again for the same moment once Slack has answered", async () => {
     const { bench, silent } = await waiting({

@@ -58,6 +58,21 @@ describe("an admin", () => {
     expect(await closings(bench)).toHaveLength(1);
   });
 
+  test("closes a dispute about a run that began again after its record was changed, whose card shows nothing of it", async () => {
+    const bench = await createBench();
+    const { id } = await disputed(bench);
+    const stored = await bench.store.load((await bench.run(id)).key);
+    if (stored === null) throw new Error("there is no such run");
+    const watch = { type: "tampered", at: bench.clock.now() } as const;
+    await bench.store.save(stored, { ...stored.run, watch }, { finished: false });
+    expect(await bench.flow.adoptRun.adopt({ ...BY, channel: CHANNEL }, id)).toMatchObject({ ok: true });
+    await bench.clock.pass(3_000);
+    expect(await bench.flow.closeDispute(ADMIN_HERE, id, "all well")).toEqual({
+      ok: true,
+      value: { disputes: 1, isCardKept: false },
+    });
+  });
+
   test("must say what they found", async () => {
     const bench = await createBench();
     const { id } = await disputed(bench);

@@ -226,7 +226,7 @@ async function closeDispute(deps: ListenerDeps, by: Asker, run: string, found: s
   const closed = disputes === 1 ? "1 dispute" : `${count(disputes)} disputes`;
   const shown = isCardKept
     ? "The card shows your words, and the audit records them in your name."
-    : "The audit records your words in your name. The run's record is deleted or cannot be read, so its card stays as it is.";
+    : "The audit records your words in your name. The card is unchanged, because the run's record was deleted or replaced, or cannot be read.";
   return textAnswer("answer:dispute-closed", `${closed} closed. ${shown}`);
 }
 

@@ -60,9 +60,8 @@ const CONFIRM =
   "The run itself keeps going, but everything it asks for is denied, now and later, until an approver lifts the stop. What was already approved and sent is not taken back.";
 const CONFIRM_MISSING =
   "The service does not know this run now. If it knows the run again, nothing is approved until an approver lifts the stop. To deny everything then, press Stop again. What was already approved and sent is not taken back.";
-
 const CONFIRM_UNSENT =
-  "If its task is not sent yet, the run never starts. If it was sent, everything the run asks for is denied until an approver lifts the stop.";
+  "If its task is not sent yet, the run never starts. If the task is sent and the service confirms the run, everything it asks for is denied until an approver lifts the stop. If the service does not confirm it, this thread says what to do.";
 
 /** What pressing Stop does. The question stays on screen while the run may be created, so its words are true before and after. */
 function stopConsequence(run: Run): { readonly follows: string; readonly asks: string } {
@@ -70,7 +69,10 @@ function stopConsequence(run: Run): { readonly follows: string; readonly asks: s
   const isCreated = run.creation.type === "created";
   return isCreated
     ? { follows: ALL_DENIED, asks: CONFIRM }
-    : { follows: `it never starts, or ${ALL_DENIED}`, asks: CONFIRM_UNSENT };
+    : {
+        follows: "it never starts, or what it asks for is denied",
+        asks: CONFIRM_UNSENT,
+      };
 }
 
 const stopWords = (run: Run): string => (deniesNext(run) ? ALL_DENIED : NONE_APPROVED);
@@ -119,7 +121,7 @@ export function stopMessage(run: Run, stop: Stop, drawing: StopDrawing): Message
       ],
     });
   return withId("thread:stopped", {
-    text: isRunning ? `🛑 Run stopped: ${stopWords(run)}` : "🛑 The run was stopped",
+    text: isRunning ? `🛑 Run stopped: ${stopWords(run)}` : "🛑 Someone pressed Stop",
     blocks: [
       rich(stopLine(stop), ...(isRunning ? [line(span(meaningOf(run)))] : []), ...denied),
       ...(isRunning ? [liftActions(run)] : []),
@@ -140,7 +142,7 @@ const MEANING =
 const MEANING_WHILE_MISSING =
   "The service does not know this run now. If it finds the run again, nothing is approved until an approver lifts the stop, but requests are not denied automatically, because the service may have given the run's id to another run. To deny everything then, press Stop in this thread again.";
 const MEANING_OF_EARLIER =
-  "Nothing is approved until an approver lifts the stop, but requests are not denied automatically. To deny everything that this run asks for, press Stop in this thread. Why: the stop may have been meant for another run with the same id. After it was pressed, Countersign began to watch this run again, or the service forgot the run and found it again; or it was pressed for a start that the service answered with this run's id.";
+  "Nothing is approved until an approver lifts the stop, but requests are not denied automatically. To deny everything that this run asks for, press Stop in this thread. Why: the stop may have been meant for another run with the same id. Since then, this run was watched again, or the service forgot it and found it again. Or the stop was for a start, and the service answered with this run's id.";
 
 function liftActions({ key, stop }: Run): Block {
   const button = {

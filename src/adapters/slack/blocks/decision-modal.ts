@@ -141,7 +141,7 @@ function readView(run: Run, request: Request, deployment: Deployment, chars: num
   const approval = approvalOf(run, request);
   return withId("form:read", {
     type: "modal",
-    title: plain(fitsModal(request) ? "Full request" : "Request, shortened"),
+    title: plain(fitsModal(request) ? "Full request" : "Shortened request"),
     close: plain("Close"),
     blocks: [
       ...(approval === undefined
@@ -170,9 +170,7 @@ function secretsShown(run: Run, request: Request): number {
 }
 
 const toRead = (request: Request): string =>
-  fitsModal(request)
-    ? "Read the whole request"
-    : `Open the file ${requestFileName(request)} in the run's thread and read it`;
+  fitsModal(request) ? "Read the whole request" : `Read ${requestFileName(request)} in the run's thread`;
 
 /** For a person who may decide, if the rule requires reading the request first. Continue opens the form. */
 function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment: Deployment): View {
@@ -186,7 +184,7 @@ function readFirstModal(run: Run, { saw: request, nonce }: FormFacts, deployment
     blocks: [
       rich(
         ...marksLine(run, request, deployment),
-        line(span(`${toRead(request)}, then continue. Nothing is approved yet.`)),
+        line(span(`${toRead(request)}, then press Continue. Nothing is approved yet.`)),
         askedBy(run),
         ...deadlinePart(run, request),
       ),

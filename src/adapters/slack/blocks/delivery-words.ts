@@ -101,7 +101,7 @@ function unconfirmedWords(
         : `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
     case "request-changed":
       // Only the request as it was decided counts as listed here. A changed one has an approval of its own.
-      if (stillListed === true) return `${sent} The request changed and changed back, and now ${LISTED}`;
+      if (stillListed === true) return `${sent} The request changed and then changed back. Now ${LISTED}`;
       return `${sent} The request has changed since, so nothing more is sent. Look up in the agent service what became of this ${what}. If the service still asks for the changed request, it waits in this thread as a request of its own.`;
     case "tampered":
       return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. ${LOOK_UP}`;

@@ -85,10 +85,11 @@ export function consequenceWords(run: Run, request: Request): string {
   const { needs, holdMs } = approval?.appliedRule.rule ?? BUILT_IN_RULE;
   const left = needs - (approval?.votes.length ?? 0) - 1;
   const missing = approval === undefined ? "" : missingInWords(approval, approval.appliedRule.rule);
+  const thenHeld = holdMs > 0 ? ` After that, the approval is held for ${duration(holdMs)}.` : "";
   if (left > 0 && missing !== "")
-    return `Approvals are missing from ${oneLine(missing, PARTS_CHARS)}. Yours counts for one of them, and ${count(left)} more must follow before anything is sent.`;
+    return `Approvals are missing from ${oneLine(missing, PARTS_CHARS)}. Yours counts for one of them, and ${count(left)} more must follow before anything is sent.${thenHeld}`;
   if (left > 0)
-    return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.`;
+    return `${count(left)} more ${left === 1 ? "person" : "people"} must approve it before anything is sent.${thenHeld}`;
   if (holdMs > 0)
     return `Your approval is held for ${duration(holdMs)}, and you can undo it during that time. After that, the agent can carry the request out.`;
   return "The agent can then carry it out.";

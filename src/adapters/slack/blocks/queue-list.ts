@@ -236,10 +236,10 @@ function groupRow({ group: { kind, items }, together, review }: GroupRow): Block
       : rule.name === BUILT_IN_RULE.name
         ? `${requests}* in <#${run.channel}>`
         : `${requests} under the rule* \`${escaped(oneLine(rule.name, 80)).replaceAll("`", "'")}\` in <#${run.channel}>`;
-  const alone = items.length - together;
+  const left = items.length - together;
   return {
     type: "section",
-    text: ours(`${what}${alone === 0 ? "" : ` · ${count(alone)} must be reviewed alone`}`),
+    text: ours(`${what}${left === 0 ? "" : ` · ${count(left)} not included`}`),
     accessory: {
       type: "button",
       action_id: kind === "run" ? QUEUE_REVIEW_RUN : QUEUE_REVIEW_RULE,

@@ -34,6 +34,6 @@ const REASONS: { readonly [Type in Exclude<OpenRefusal["type"], "requester">]: s
 /** Null if the row needs no reason. `origin`: that of the request's run. */
 export function refusalReason(refusal: OpenRefusal, origin: Run["origin"]): string | null {
   if (refusal.type !== "requester") return REASONS[refusal.type];
-  if (refusal.perhaps === true) return "you may have started this run, or you watched it before";
+  if (refusal.perhaps === true) return "you may have started this run, or watched it before";
   return origin === "started" ? "you asked for this run" : "you watch this run";
 }

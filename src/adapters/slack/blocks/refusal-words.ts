@@ -71,7 +71,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "part-filled":
       return `${missingWords(refusal)} Nothing was sent. You can still deny it.`;
     case "rule-changed":
-      return `The rule changed after this was shown to you, so your approval does not count. Nothing was sent. Then: ${promisedWords(refusal.was)}. Now: ${promisedWords(refusal.now)}. To approve by the rule as it is now, open the request again.`;
+      return `Another rule applies now than when you opened this form, so your approval does not count. Nothing was sent. Before: ${promisedWords(refusal.was)}. Now: ${promisedWords(refusal.now)}. To approve it, open the request again.`;
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
     case "file-refused":
@@ -116,7 +116,7 @@ function missingWords({ missing }: Extract<Refusal, { type: "part-filled" }>): s
 }
 
 const promisedWords = ({ needs, holdMs }: Promised): string =>
-  `${needs === 1 ? "one approval is enough" : `${count(needs)} people must approve`}, and the approval is ${holdMs > 0 ? `held for ${duration(holdMs)}` : "sent at once"}`;
+  `${needs === 1 ? "1 approval" : `${count(needs)} approvals`}, ${holdMs > 0 ? `held for ${duration(holdMs)}` : "sent at once"}`;
 
 function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified" }>): string {
   if (of !== undefined)
@@ -129,7 +129,7 @@ function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified
 function stoppedWords({ by, ofEarlierRecord }: Stop): string {
   const lifts = "until an approver lifts the stop in the run's thread";
   return ofEarlierRecord === true
-    ? `${mentioned(by)} stopped a run with this id. The service may have given the id to another run since. Nothing is approved ${lifts}. You can deny this. Nothing was sent.`
+    ? `${mentioned(by)} stopped this run, or another one to which the service gave the same id. Nothing is approved ${lifts}. You can deny this. Nothing was sent.`
     : `${mentioned(by)} stopped this run. Its requests are denied ${lifts}. Nothing was sent.`;
 }
 
@@ -251,7 +251,7 @@ const TITLES = {
   "already-decided": "Already decided",
   closed: "This is closed",
   changed: "The request changed",
-  "rule-changed": "The rule changed",
+  "rule-changed": "Another rule applies",
   unknown: "Out of date",
   "form-changed": "This form is not valid",
   "being-posted": "Try again in a moment",

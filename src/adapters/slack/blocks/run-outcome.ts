@@ -118,14 +118,14 @@ function taken(run: Run, id: RunId, deployment: Deployment): Message {
     runIdElement(id, deployment),
     span(". "),
     span(meaning),
-    span(isStopped(run) ? ` ${STOP_THERE}` : ""),
+    ...(isStopped(run) ? [span(` ${STOP_THERE}`)] : []),
   );
   const text = escaped(`${title}: ${oneLine(run.input, 150)}`);
   return withId("outcome:taken", { text, blocks: [rich(first, second)] });
 }
 
 const STOP_THERE =
-  "This run was stopped before the service answered. To deny everything that the run in the other thread asks for, press Stop there.";
+  "Someone stopped this run before the service answered. Requests of the run in the other thread are not denied automatically. To deny everything that it asks for, press Stop there.";
 
 const ANSWER_LOST =
   "The task was sent, but the answer was lost, so a run may have started. Its requests are not shown here, and Countersign does not send the task again by itself.";
@@ -133,7 +133,7 @@ const RECORD_LOST =
   "Countersign was restored from an older copy of its database, so it can't tell whether the task was sent after that copy was made. If a run has started, its requests are not shown here. Countersign does not send the task by itself.";
 
 const STOP_AGAIN =
-  " The stop of this start does not hold for a run that is watched that way: press Stop in that run's thread.";
+  " The stop does not carry over to a run that is watched this way: press Stop in its thread.";
 
 /** What to do if the run has started: with its id, anyone who may start runs can have its requests shown. */
 const ifFound = (run: Run, command: string) =>

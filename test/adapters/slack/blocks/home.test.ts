@@ -29,15 +29,15 @@ test("whatever the runs contain, Slack accepts the Home tab and no one is mentio
   });
 });
 
-test("the line of a group says how many of its requests must be reviewed alone", () => {
+test("the line of a group says how many of its requests the joint form leaves out", () => {
   const page = aQueuePage([withApprovals(aWatchedRun(), anApproval(), anApproval(), anApproval())]);
   const line = (together: number) => {
     const groups = page.groups.map((group) => ({ ...group, together }));
     return textOf(queueBlocks({ ...page, groups }));
   };
   expect(line(3)).toContain("3 requests of one run");
-  expect(line(3)).not.toContain("reviewed alone");
-  expect(line(2)).toMatch(/3 requests of one run.* · 1 must be reviewed alone/);
+  expect(line(3)).not.toContain("not included");
+  expect(line(2)).toMatch(/3 requests of one run.* · 1 not included/);
 });
 
 test("a row links to the card or to the thread", () => {

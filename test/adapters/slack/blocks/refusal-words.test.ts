@@ -88,7 +88,7 @@ test("the row of a request in the queue says plainly what is certain of its read
   expect(refusalReason(refusal, "adopted")).toBe("you watch this run");
   for (const origin of ["started", "adopted"] as const)
     expect(refusalReason({ ...refusal, perhaps: true }, origin)).toBe(
-      "you may have started this run, or you watched it before",
+      "you may have started this run, or watched it before",
     );
 });
 
