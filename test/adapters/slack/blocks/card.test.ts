@@ -65,9 +65,7 @@ describe("a request too long for the card", () => {
     expect(readModal(run, tooLong.request)).toMatchObject({ title: { text: "Shortened request" } });
     const ticket = { saw: tooLong.request, verdict: "approve", nonce: aNonce(), reading: true } as const;
     const readFirst = JSON.stringify(formView({ run, ticket }));
-    expect(readFirst).toMatch(
-      /Read request-[0-9a-f]{12}\.txt in the run's thread, then press Continue/,
-    );
+    expect(readFirst).toMatch(/Read request-[0-9a-f]{12}\.txt in the run's thread, then press Continue/);
     expect(readFirst).not.toContain("Read the whole request");
   });
 
@@ -75,7 +73,9 @@ describe("a request too long for the card", () => {
     const run: Run = { ...CREATED, approvals: [long] };
     expect(readModal(run, long.request)).toMatchObject({ title: { text: "Full request" } });
     const ticket = { saw: long.request, verdict: "approve", nonce: aNonce(), reading: true } as const;
-    expect(JSON.stringify(formView({ run, ticket }))).toContain("Read the whole request, then press Continue.");
+    expect(JSON.stringify(formView({ run, ticket }))).toContain(
+      "Read the whole request, then press Continue.",
+    );
   });
 
   test.each<[string, ApprovalState]>([
