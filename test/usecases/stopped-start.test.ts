@@ -26,13 +26,13 @@ async function lostStart({ isStopped }: { isStopped: boolean }) {
 
 test("the message about the start says that a run that is watched must be stopped again", async () => {
   const [stopped, other] = [await lostStart({ isStopped: true }), await lostStart({ isStopped: false })];
-  expect(JSON.stringify(messageIn(stopped, OUTCOME))).toContain("press Stop in that run's thread");
+  expect(JSON.stringify(messageIn(stopped, OUTCOME))).toContain("press Stop in its thread");
   expect(JSON.stringify(messageIn(other, OUTCOME))).not.toContain("Stop");
   expect(renderKey(stopped, OUTCOME)).not.toBe(renderKey(other, OUTCOME));
 });
 
 test("the message about the stop no longer says that requests are denied", async () => {
   const { text } = messageIn(await lostStart({ isStopped: true }), STOPPED);
-  expect(text).toContain("was stopped");
+  expect(text).toContain("pressed Stop");
   expect(text).not.toContain("denied");
 });
