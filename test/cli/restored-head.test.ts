@@ -12,8 +12,10 @@ import { anAuditEntry, aRun, NOON } from "../make/run.ts";
 import { spoil } from "../make/spoil.ts";
 
 const MINUTE_MS = 60_000;
-const COPIED_AT = NOON + 2 * MINUTE_MS;
-const SAYS = `Entry 4 says that this is a back-up's copy from ${new Date(COPIED_AT).toISOString()}: heads from after that are not in it.`;
+const moment = (minute: number): string => new Date(NOON + minute * MINUTE_MS).toISOString();
+const restoreWords = (entry: number, restoredAt: number, copiedAt: number): string =>
+  `Entry ${entry} records a restore at ${moment(restoredAt)} from a back-up made at ${moment(copiedAt)}. Heads published between these times are missing because of it.`;
+const ANY_OTHER = "Any other missing head means tampering.";
 
 let folder = "";
 let file = "";
@@ -40,24 +42,22 @@ async function restored(): Promise<{ readonly before: readonly string[]; readonl
   copyFileSync(file, join(folder, "copy.db"));
   const lost = await write(at(3), at(4), at(5), at(6));
   copyFileSync(join(folder, "copy.db"), file);
-  const outcome = "restored from the back-up";
-  const restore = {
-    at: NOON + 8 * MINUTE_MS,
-    what: "restored",
-    run: null,
-    outcome,
-    since: COPIED_AT,
-  } as const;
   await write(at(7));
-  await write(anAuditEntry(aRun(), restore));
+  await write(restore(8, 2));
   await write(at(9));
   return { before, lost };
+}
+
+function restore(minute: number, copied: number): AuditEntry {
+  const outcome = "restored from the back-up";
+  const since = NOON + copied * MINUTE_MS;
+  return anAuditEntry(aRun(), { at: NOON + minute * MINUTE_MS, what: "restored", run: null, outcome, since });
 }
 
 const verify = (head = "") =>
   runCommand("audit", ["verify", "--head", head], { env: { DATABASE_URL: `sqlite:${file}` } });
 
-test("of a head from after the copy, verify says that the restore explains it, and keeps its exit code", async () => {
+test("of a head from after the copy, verify names the time whose heads the restore explains, and keeps its exit code", async () => {
   const { before, lost } = await restored();
   expect(await verify(before[1])).toMatchObject({ code: 0, err: "" });
   for (const [head, fault] of [
@@ -67,8 +67,17 @@ test("of a head from after the copy, verify says that the restore explains it, a
   ] as const) {
     const seen = await verify(head);
     expect([seen.code, seen.err]).toEqual([1, expect.stringContaining(fault)]);
-    expect(seen.err).toContain(SAYS);
+    expect(seen.err).toContain(`${restoreWords(4, 8, 2)} ${ANY_OTHER}\n`);
   }
+});
+
+test("of several restores, verify names each from whose time the head can be", async () => {
+  const { lost } = await restored();
+  await write(restore(12, 10), at(13));
+  const [differs, missing] = [await verify(lost[0]), await verify(lost[3]?.replace("audit 6 ", "audit 9 "))];
+  expect(differs.err).toContain(`${restoreWords(4, 8, 2)} ${ANY_OTHER}\n`);
+  expect(differs.err).not.toContain("Entry 6");
+  expect(missing.err).toContain(`${restoreWords(4, 8, 2)} ${restoreWords(6, 12, 10)} ${ANY_OTHER}\n`);
 });
 
 test("a restore explains no head from before the copy, and nothing if the audit itself was changed", async () => {
