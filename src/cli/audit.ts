@@ -128,12 +128,12 @@ async function warnIfTampered(where: Where): Promise<void> {
     const audit = await openAuditFile(where.database);
     try {
       const verdict = await auditVerdict(audit, publicKeysFor(where, []), []);
-      if (!verdict.ok) console.error(`${verdictWords(verdict, 0)}\nThe key was replaced all the same.`);
+      if (!verdict.ok) console.error(`${verdictWords(verdict, 0)}\nThis does not affect the key.`);
     } finally {
       await audit.close();
     }
   } catch (error) {
-    console.error(`The audit was not verified: ${wordsOf(error, where)}. The key was replaced all the same.`);
+    console.error(`The audit was not verified: ${wordsOf(error, where)}. This does not affect the key.`);
   }
 }
 

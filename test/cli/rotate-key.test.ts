@@ -186,6 +186,26 @@ test("warns of an audit that was changed, because the new key vouches for no ent
   expect(seen.out).toContain(`The key ${readAuditKey(file)?.id} replaces`);
 });
 
+test("run again on an audit that was changed, still warns, and does not say that the key was replaced", async () => {
+  const [current, next] = [newKey(1), newKey(2)];
+  await write(current.seed);
+  await auditUnder(current.seed, "rotate-key", "--new-key", next.file);
+  spoil(file, "update audit set entry = replace(entry, 'stored', 'other') where seq = 1");
+  const again = await auditUnder(current.seed, "rotate-key", "--new-key", next.file);
+  expect(again.code).toBe(0);
+  expect(again.out).toContain("already signs the audit, so nothing was changed");
+  expect(again.err).toMatch(/^TAMPERED at entry 1: [^]*\nThis does not affect the key\.\n$/);
+});
+
+test("says if the audit could not be verified, and that the key is replaced nevertheless", async () => {
+  await write();
+  const env = { DATABASE_URL: `sqlite:${file}`, TMPDIR: join(folder, "nowhere") };
+  const seen = await runCommand("audit", ["rotate-key"], { env, cwd: folder });
+  expect(seen.out).toContain(`The key ${readAuditKey(file)?.id} replaces`);
+  expect(seen.err).toMatch(/^The audit was not verified: .*\. This does not affect the key\.\n$/);
+  expect(seen.code).toBe(0);
+});
+
 test("creates no database", async () => {
   const [current, next] = [newKey(1), newKey(2)];
   const before = readdirSync(folder);
