@@ -172,20 +172,27 @@ async function sealingKey(
 ): Promise<AuditKey | { readonly unchecked: string; readonly isOther: boolean } | null> {
   const inForce = await audit.headKey();
   if (inForce === null) return null;
-  const { own, why } = keyHere(where, isPinned);
+  const own = keyHere(where, isPinned);
+  if (typeof own === "string")
+    return {
+      unchecked: `${NOT_CHECKED} This user may not read the key: ${own}. To check them, run this as a user who may.`,
+      isOther: false,
+    };
   if (own?.id === inForce) return own;
-  const here = own === null ? `There is no key here${why}.` : `The key here has the id ${own.id}.`;
-  const unchecked = `NOT CHECKED: runs, forms and buttons. ${here} The audit is signed by the key with the id ${inForce} now: set AUDIT_KEY to that one.`;
+  const here = own === null ? "There is no key here." : `The key here has the id ${own.id}.`;
+  const unchecked = `${NOT_CHECKED} ${here} The audit is signed by the key with the id ${inForce} now: set AUDIT_KEY to that one.`;
   return { unchecked, isOther: own !== null };
 }
 
-/** A person who pins a public key may rightly be kept from the key itself, so for them it counts as missing. */
-function keyHere(where: Where, isPinned: boolean): { readonly own: AuditKey | null; readonly why: string } {
+const NOT_CHECKED = "NOT CHECKED: runs, forms and buttons.";
+
+/** A person who pins a public key may rightly be kept from the key itself, so this returns in words why they may not read it. */
+function keyHere(where: Where, isPinned: boolean): AuditKey | string | null {
   try {
-    return { own: ownKey(where), why: "" };
+    return ownKey(where);
   } catch (error) {
     if (!isPinned || !(error instanceof Error) || !isDenied(error.cause)) throw error;
-    return { own: null, why: `: ${error.message}` };
+    return error.message;
   }
 }
 
