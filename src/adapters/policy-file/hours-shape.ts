@@ -19,27 +19,32 @@ const clock = (latest: RegExp, says: string) => z.string(says).regex(latest, say
 
 /** Without `days`, the window applies every day. If `to` is earlier than `from`, the window ends on the next day. */
 export const hoursShape = z
-  .strictObject({
-    tz: z
-      .string("is not a time zone such as Europe/Berlin")
-      .refine((tz) => /^[A-Za-z]/.test(tz) && isTimeZone(tz), {
-        error: "is not a time zone such as Europe/Berlin",
-      })
-      .meta({ description: "a time zone such as Europe/Berlin; daylight saving is its own" }),
-    days: z
-      .union([days, z.array(days).min(1, "is empty; leave it out")], {
-        error: "is neither days such as mon-fri or sat nor a list of them",
-      })
-      .optional()
-      .meta({ description: "mon-fri, sat, or a list; on these days the window begins; left out: every day" }),
-    from: clock(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is not a time of day such as "08:00", in quotes'),
-    to: clock(
-      /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
-      'is not a time of day such as "20:00", in quotes',
-    ).meta({
-      description: "the first minute outside; earlier than from: on the next day",
-    }),
-  })
+  .strictObject(
+    {
+      tz: z
+        .string("is not a time zone such as Europe/Berlin")
+        .refine((tz) => /^[A-Za-z]/.test(tz) && isTimeZone(tz), {
+          error: "is not a time zone such as Europe/Berlin",
+        })
+        .meta({ description: "a time zone such as Europe/Berlin; daylight saving is its own" }),
+      days: z
+        .union([days, z.array(days).min(1, "is empty; leave it out")], {
+          error: "is neither days such as mon-fri or sat nor a list of them",
+        })
+        .optional()
+        .meta({
+          description: "mon-fri, sat, or a list; on these days the window begins; left out: every day",
+        }),
+      from: clock(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'is not a time of day such as "08:00", in quotes'),
+      to: clock(
+        /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
+        'is not a time of day such as "20:00", in quotes',
+      ).meta({
+        description: "the first minute outside; earlier than from: on the next day",
+      }),
+    },
+    'is not hours such as { tz: Europe/Berlin, from: "08:00", to: "20:00" }',
+  )
   .refine(({ from, to }) => from !== to, {
     error: 'has the same time twice; for a whole day write from: "00:00", to: "24:00"',
   })
@@ -67,21 +72,24 @@ export const lookBack = z
   .union(
     [
       z.literal("off"),
-      z.strictObject({
-        tz: z
-          .string("is not a text")
-          .refine((tz) => /^[A-Za-z]/.test(tz) && isTimeZone(tz), {
-            error: "is not a time zone such as Europe/Berlin or UTC",
-          })
-          .default(DEFAULT_LOOK_BACK.tz),
-        day: z
-          .enum(WEEKDAYS, { error: `is not a day: ${WEEKDAYS.join(", ")}` })
-          .default(DEFAULT_LOOK_BACK.day),
-        at: z
-          .string("is not a text")
-          .regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, { error: 'is not a time such as "08:00"' })
-          .default(DEFAULT_LOOK_BACK.at),
-      }),
+      z.strictObject(
+        {
+          tz: z
+            .string("is not a text")
+            .refine((tz) => /^[A-Za-z]/.test(tz) && isTimeZone(tz), {
+              error: "is not a time zone such as Europe/Berlin or UTC",
+            })
+            .default(DEFAULT_LOOK_BACK.tz),
+          day: z
+            .enum(WEEKDAYS, { error: `is not a day: ${WEEKDAYS.join(", ")}` })
+            .default(DEFAULT_LOOK_BACK.day),
+          at: z
+            .string("is not a text")
+            .regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, { error: 'is not a time such as "08:00"' })
+            .default(DEFAULT_LOOK_BACK.at),
+        },
+        says,
+      ),
     ],
     { error: lookBackFault },
   )

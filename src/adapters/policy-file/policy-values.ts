@@ -17,6 +17,7 @@ export const channel = id("CG", "a channel's id", "C0123ABCD");
 /** The message of a union whose fault is that of the one alternative that has the shape of the value. */
 export const BY_SHAPE = "by shape";
 
+export const EMPTY_LIST = "is an empty list: fill it or remove the key";
 export const EMPTY = "is empty, so no one is in it";
 export const NO_LISTS = "names no one: give users or groups";
 

@@ -7,7 +7,7 @@ import type { Hours } from "../../domain/policy/hours.ts";
 import { CARD_FIELDS, type CardFields, type Policy, type Rule } from "../../domain/policy/policy.ts";
 import { withoutNamed } from "../../domain/policy/named-people.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
-import { approversOf, BY_SHAPE, principalsOf } from "./policy-values.ts";
+import { approversOf, BY_SHAPE, EMPTY_LIST, principalsOf } from "./policy-values.ts";
 import { followUpOf, whenOf } from "./rule-shape.ts";
 import { lookBackOf } from "./hours-shape.ts";
 import { PolicyShape, type PolicyText } from "./policy-shape.ts";
@@ -17,12 +17,20 @@ import { tasksOf } from "./tasks-shape.ts";
 export function readPolicy(text: string, version: string): Result<Policy, readonly Finding[]> {
   const document = readLines(text);
   if (document.faults.length > 0) return err(document.faults);
-  const parsed = PolicyShape.safeParse(document.value);
+  const parsed = PolicyShape.safeParse(document.value, { error: plainWords });
   if (!parsed.success)
     return err(byLine(parsed.error.issues.flatMap((issue) => findingsOf(issue, document))));
   const policy = policyOf(parsed.data, version);
   const faults = sameNames(policy.rules, document);
   return faults.length > 0 ? err(byLine(faults)) : ok(policy);
+}
+
+/** Returns the words for a fault for which the shape has none, because those of zod are for programmers. */
+function plainWords({ code, ...fault }: z.core.$ZodRawIssue): string {
+  if (fault["expected"] === "object" || fault["expected"] === "record")
+    return "is not a set of keys with values";
+  if (code === "invalid_key") return "is not the name of a field";
+  return fault["origin"] === "array" ? EMPTY_LIST : "is not a value that this key can have";
 }
 
 function sameNames(rules: readonly Rule[], document: LinedDocument): Finding[] {
@@ -45,6 +53,8 @@ function findingsOf(issue: z.core.$ZodIssue, document: LinedDocument): Finding[]
   if (issue.code === "invalid_union" && issue.message === BY_SHAPE)
     return shapedFaults(issue).flatMap((each) => findingsOf(each, document));
   if (document.value === null) return [finding(document, [], "the file is empty")];
+  if (issue.path.length === 0)
+    return [finding(document, [], "the file has no keys with values, such as rules")];
   if (isMissing(document.value, issue.path)) return [finding(document, issue.path, "is missing")];
   return [finding(document, issue.path, issue.message)];
 }

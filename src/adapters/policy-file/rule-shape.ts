@@ -49,7 +49,7 @@ function valueFault({ input }: { readonly input?: unknown }): string {
 const requester = z.union(
   [
     user,
-    z.array(user).min(1),
+    z.array(user).min(1, EMPTY),
     z
       .strictObject({
         users: z.array(user).min(1, EMPTY).optional(),
