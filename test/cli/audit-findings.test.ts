@@ -32,7 +32,7 @@ const change = (sql: string): void => spoil(file, sql);
 async function currentCode(): Promise<string> {
   const { code, err } = await audit("acknowledge", "0000000000", "--reason", "a test");
   expect(code).toBe(2);
-  return /The current code is ([0-9a-f]{10})/.exec(err)?.[1] ?? "none";
+  return /Their code is ([0-9a-f]{10}):/.exec(err)?.[1] ?? "none";
 }
 
 describe("changes outside the audit", () => {
@@ -63,7 +63,7 @@ test("each finding is printed on one line, without control characters, whatever 
   const before = await audit("verify");
   const done = await audit("acknowledge", await currentCode(), "--reason", "a test");
   const after = await audit("verify");
-  expect(before.err).toContain(`TAMPERED: ${shown}`);
+  expect(before.err).toContain(`TAMPERED: ${shown} (reported in entry 1)\n`);
   expect(done.out).toContain(`- ${shown}`);
   expect(after.out).toContain(`Acknowledged by an admin: ${shown}`);
 });
@@ -77,6 +77,7 @@ test("of an audit that was changed, verify names the first fault, and everything
   expect(seen.code).toBe(1);
   expect(seen.err).toContain("TAMPERED at entry 2: ");
   for (const seq of [2, 3]) expect(seen.err).toContain(`audit entry ${seq}: it does not match its link.`);
+  expect(seen.err).toMatch(/^REPORTED, not verified: .* \(reported in entry \d+\)$/m);
   change(
     "insert into audit (seq, at, what, entry, link, key, signature) values (8, 1, 'tampering-found', 'x', 'x', 'x', 'x')",
   );
@@ -93,6 +94,9 @@ describe("acknowledge", () => {
     const listed = ["- two rows were changed", "- a row is gone"];
     const wrong = await audit("acknowledge", "0000000000", "--reason", "a test");
     expect(wrong).toMatchObject({ code: 2, out: "" });
+    expect(wrong.err).toMatch(
+      /^Nothing was acknowledged: this code is not for the current findings\. Their code is [0-9a-f]{10}:\n/,
+    );
     expect(wrong.err.trim().split("\n").slice(1)).toEqual(listed);
     const done = await audit("acknowledge", await currentCode(), "--reason", "a test");
     expect(done.out.trim().split("\n").slice(1)).toEqual(listed);
@@ -108,7 +112,7 @@ describe("acknowledge", () => {
       change(sql);
       const wrong = await audit("acknowledge", "0000000000", "--reason", "a disk fault");
       expect(wrong.code).toBe(2);
-      const code = /The current code is ([0-9a-f]{10})/.exec(wrong.err)?.[1] ?? "";
+      const code = /Their code is ([0-9a-f]{10}):/.exec(wrong.err)?.[1] ?? "";
       const seen = await audit("acknowledge", code, "--reason", "a disk fault");
       expect(seen).toMatchObject({ code: 0, err: "" });
       expect(seen.out).toContain(`audit entry ${seq}: `);

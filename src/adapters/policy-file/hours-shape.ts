@@ -10,9 +10,10 @@ import {
   type Weekday,
   WEEKDAYS,
 } from "../../domain/policy/hours.ts";
+import { EMPTY_LIST } from "./policy-values.ts";
 
 const DAY = `(?:${WEEKDAYS.join("|")})`;
-const NO_DAYS = "is not days such as mon-fri or sat";
+const NO_DAYS = "is not a day or a range of days, such as sat or mon-fri";
 const days = z.string(NO_DAYS).regex(new RegExp(`^${DAY}(?:-${DAY})?$`), NO_DAYS);
 
 const clock = (latest: RegExp, says: string) => z.string(says).regex(latest, says);
@@ -28,8 +29,8 @@ export const hoursShape = z
         })
         .meta({ description: "a time zone such as Europe/Berlin; daylight saving is its own" }),
       days: z
-        .union([days, z.array(days).min(1, "is empty; leave it out")], {
-          error: "is neither days such as mon-fri or sat nor a list of them",
+        .union([days, z.array(days).min(1, EMPTY_LIST)], {
+          error: "is neither a day, nor a range of days such as mon-fri, nor a list of them",
         })
         .optional()
         .meta({

@@ -8,6 +8,7 @@ import {
   approversShape,
   channel,
   EMPTY,
+  EMPTY_LIST,
   group,
   NO_LISTS,
   principals,
@@ -94,7 +95,7 @@ const rule = z.strictObject({
         .max(75, "is longer than the 75 characters that Slack's menu shows"),
       "is not a list of texts",
     )
-    .min(1, "is empty; leave it out")
+    .min(1, EMPTY_LIST)
     .max(20, "has more than 20 texts")
     .optional()
     .meta({ description: "reasons that the form for a denial offers; the person may change the text" }),
@@ -152,7 +153,7 @@ export const PolicyShape = z
           }),
         "is not a list of fields",
       )
-      .min(1, "is empty; leave it out")
+      .min(1, EMPTY_LIST)
       .optional()
       .meta({
         description:

@@ -12,6 +12,7 @@ import {
   BY_SHAPE,
   channel,
   EMPTY,
+  EMPTY_LIST,
   group,
   NO_LISTS,
   oneOrMore,
@@ -60,7 +61,7 @@ const requester = z.union(
   { error: "is neither a person's id nor a list of them nor lists of users or groups, by their ids" },
 );
 
-const hours = z.union([hoursShape, z.array(hoursShape).min(1, "is empty; leave it out")], {
+const hours = z.union([hoursShape, z.array(hoursShape).min(1, EMPTY_LIST)], {
   error: ({ input }) => (typeof input === "object" && input !== null ? BY_SHAPE : NO_HOURS),
 });
 const NO_HOURS =
@@ -166,7 +167,7 @@ const stage = z
 
 export const escalate = z
   .array(stage, "is not a list of stages")
-  .min(1, "is empty; leave it out")
+  .min(1, EMPTY_LIST)
   .max(5, "has more than 5 stages")
   .refine((stages) => stages.every(({ after }, at) => after > (stages[at - 1]?.after ?? 0)), {
     error: "has a stage that is not later than the one before it",

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { ChannelId } from "../../domain/ids.ts";
 import { fieldNames, type SavedTask, type TaskField } from "../../domain/policy/saved-task.ts";
-import { channel, EMPTY, principalsOf, who } from "./policy-values.ts";
+import { channel, EMPTY, EMPTY_LIST, principalsOf, who } from "./policy-values.ts";
 
 const NAME = /^[a-z][a-z0-9_-]{0,39}$/;
 const label = (most: number) =>
@@ -60,7 +60,7 @@ const MAX_TASKS = 99;
 
 export const tasksShape = z
   .array(task, "is not a list of tasks")
-  .min(1, "is empty; leave it out")
+  .min(1, EMPTY_LIST)
   .max(MAX_TASKS, `has more than ${MAX_TASKS} tasks`)
   .superRefine((tasks, issues) => {
     for (const [at, { name }] of tasks.entries())

@@ -103,7 +103,7 @@ function refusalWords(refusal: NotAcknowledged, { open, code }: IntegrityState):
       return "There is nothing to acknowledge: no approval is held back.";
     case "other-findings":
       return [
-        `Nothing was acknowledged: this code does not match the current findings. The current code is ${code ?? "none"}, for these findings:`,
+        `Nothing was acknowledged: this code is not for the current findings. ${code === null ? "There are no open findings." : `Their code is ${code}:`}`,
         ...listed(open),
       ].join("\n");
     case "no-reason":
@@ -127,7 +127,7 @@ async function findingsIn(audit: AuditFile, key: AuditKey | null): Promise<Findi
     const { what, findings = [], outcome } = entry;
     for (const id of findings) {
       if (what === "tampering-acknowledged") settled.add(id);
-      else words.set(id, `${outcome} (found: entry ${seq})`);
+      else words.set(id, `${outcome} (reported in entry ${seq})`);
     }
   }
   const broken = key === null ? [] : await audit.brokenRows(key);
@@ -144,7 +144,7 @@ export async function unprovenFindings(audit: AuditFile): Promise<readonly strin
   for await (const row of audit.rows()) {
     const kept = row.columns.what === "tampering-found" ? entryIfReadable(row, true) : null;
     if (kept !== null)
-      lines.push(`REPORTED, not verified: ${printed(kept.entry.outcome)} (found: entry ${row.seq})`);
+      lines.push(`REPORTED, not verified: ${printed(kept.entry.outcome)} (reported in entry ${row.seq})`);
   }
   return lines;
 }

@@ -120,7 +120,7 @@ const RULE_SENTENCES: Sentences<Rule> = {
       ? []
       : [`The form for a denial offers: ${denyReasons.map((text) => `"${text}"`).join(", ")}.`],
   friction: ({ friction }) => [
-    ...(friction.readFirst ? ["The approver must first read the request: Approve opens it."] : []),
+    ...(friction.readFirst ? ["The approver must read the request first. Pressing Approve opens it."] : []),
     ...(friction.word === null ? [] : [`The approver must type "${friction.word}".`]),
   ],
   holdMs: ({ holdMs }) =>

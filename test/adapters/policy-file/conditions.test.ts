@@ -188,7 +188,7 @@ describe("saved tasks in a policy file", () => {
     [`${TASK} }\n${TASK} }`, /names a second task "deploy"/],
     ["  - { name: De ploy, description: x, text: y }", /is not a name/],
     ["  - { name: deploy, description: x, text: '  ' }", /is empty/],
-    ["  []", /is empty/],
+    ["  []", /is an empty list/],
   ])("are refused: %s", (tasks, says) => {
     expect(read(tasks)).toContainEqual(expect.stringMatching(says));
   });

@@ -115,7 +115,7 @@ look-back: { day: fri, at: "16:00", tz: Europe/Berlin }
    One approval must come from each of these: Operations (members of S0SRE); U0BEN.
    Reason to approve: at least 1 character; to deny: at least 20 characters.
    The form for a denial offers: "Not now", "Wrong target".
-   The approver must first read the request: Approve opens it.
+   The approver must read the request first. Pressing Approve opens it.
    The approver must type "production".
    An approval is held for 30 s and can be undone until then.
    After 4 h it is denied.

@@ -7,10 +7,11 @@ import { policySchema } from "#src/adapters/policy-file/policy-shape.ts";
 import { readPolicy } from "#src/adapters/policy-file/read-policy.ts";
 
 const ZONE = "is not a time zone such as Europe/Berlin";
-const DAYS = "is not days such as mon-fri or sat";
+const DAYS = "is not a day or a range of days, such as sat or mon-fri";
 const HOURS =
   'is neither hours such as { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" } nor a list of them';
 const ONE_HOURS = 'is not hours such as { tz: Europe/Berlin, from: "08:00", to: "20:00" }';
+const EMPTY_LIST = "is an empty list: fill it or remove the key";
 const NO_KEYS = "is not a set of keys with values";
 const NO_LISTS = "names no one: give users or groups";
 const NO_KEY = "is not a key that a policy can have";
@@ -29,13 +30,20 @@ test.for<[string, string[]]>([
   [`hours: { tz: UTC, days: [monday], ${TIMES} }`, [`hours.days[0] ${DAYS}`]],
   [`when: { hours: { tz: UTC, from: "08:00" } }`, ["when.hours.to is missing"]],
   ["when: { hours: 8 }", [`when.hours ${HOURS}`]],
-  ["when: { hours: [] }", ["when.hours is empty; leave it out"]],
+  ["when: { hours: [] }", [`when.hours ${EMPTY_LIST}`]],
+  [`hours: { tz: UTC, days: [], ${TIMES} }`, [`hours.days ${EMPTY_LIST}`]],
+  [
+    `hours: { tz: UTC, days: 5, ${TIMES} }`,
+    ["hours.days is neither a day, nor a range of days such as mon-fri, nor a list of them"],
+  ],
+  ["escalate: []", [`escalate ${EMPTY_LIST}`]],
+  ["deny-reasons: []", [`deny-reasons ${EMPTY_LIST}`]],
   ["when: { hours: [5] }", [`when.hours[0] ${ONE_HOURS}`]],
   [`when: { outside-hours: [{ tz: UTC, ${TIMES} }, 5] }`, [`when.outside-hours[1] ${ONE_HOURS}`]],
   ["hours: 5", [`hours ${ONE_HOURS}`]],
   ["when: { requester: [] }", ["when.requester is empty, so no one is in it"]],
-  ["when: { channel: [] }", ["when.channel is an empty list: fill it or remove the key"]],
-  ["when: { field: { amount: [] } }", ["when.field.amount is an empty list: fill it or remove the key"]],
+  ["when: { channel: [] }", [`when.channel ${EMPTY_LIST}`]],
+  ["when: { field: { amount: [] } }", [`when.field.amount ${EMPTY_LIST}`]],
   ["when: { field: { '': 5 } }", ["when.field. is not the name of a field"]],
   ["when: []", [`when ${NO_KEYS}`]],
   ["expiry: 1 d", [`expiry ${NO_KEYS}`]],
