@@ -59,6 +59,9 @@ export function asPromised(run: Run, id: ApprovalId, promised: Promised | undefi
   return replaceApproval(run, { ...approval, appliedRule: { ...appliedRule, rule } });
 }
 
-/** The votes given so far do not matter: the form could not promise that no one else approves. */
-const isLaxer = (rule: Rule, promised: Promised): boolean =>
-  rule.needs < promised.needs || rule.holdMs < promised.holdMs;
+/**
+ * The votes given so far do not matter: the form could not promise that no one else approves. If more people must approve than promised, a
+ * shorter hold sends nothing sooner.
+ */
+const isLaxer = ({ needs, holdMs }: Rule, promised: Promised): boolean =>
+  needs < promised.needs || (needs === promised.needs && holdMs < promised.holdMs);
