@@ -219,7 +219,8 @@ const isForm = ({ view }: OpenView): boolean =>
 
 /** Submits the form. If that fails, the form stays open and is submitted again with another reason. */
 async function submit(lane: Reachable, life: Life, modal: OpenView, before: Before): Promise<boolean> {
-  if (life.attempts.length === 0) await new Promise((resolve) => setTimeout(resolve, life.readsMs));
+  if (life.attempts.length === 0 && life.readsMs > 0)
+    await new Promise((resolve) => setTimeout(resolve, life.readsMs));
   await before("submit");
   await lane.up();
   const reason = `reason ${life.attempts.length + 1} of ${life.task}`;
