@@ -99,10 +99,17 @@ function shell(text: string, env: Env): { readonly child: ChildProcess; readonly
   const child = spawn("sh", ["-ec", text], { cwd: ROOT, env: { PATH, ...env }, detached: true });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (printed += String(data)));
-  onTestFinished(() => {
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-  });
+  onTestFinished(() => killGroup(child));
   return { child, printed: () => printed };
+}
+
+/** The shell may be gone before the processes that it started. */
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
 
 const exitOf = async (child: ChildProcess): Promise<number | null> => {
