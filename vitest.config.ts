@@ -11,6 +11,7 @@ const SLOW = [
   "sandbox/scenes/all-scenes.test.ts",
   "crash/kill-points.test.ts",
   "faults/faults-slice.test.ts",
+  "faults/wire-calls.test.ts",
   "domain/laws.test.ts",
   "attacks/story.test.ts",
   "simulation/simulation.test.ts",
@@ -109,7 +110,7 @@ const FAULTS = [
   "test/attacks/story.test.ts",
   "test/crash/{brake,call,replica,storm}-kills.test.ts",
   "test/crash/kill-points.test.ts",
-  "test/faults/faults-slice.test.ts",
+  "test/faults/{faults-slice,wire-calls}.test.ts",
   "test/sandbox/scenes/storm.test.ts",
   "test/simulation/simulation.test.ts",
 ];
