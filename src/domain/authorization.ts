@@ -71,7 +71,7 @@ export type Refusal =
   | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
   | { readonly type: "closed"; readonly why: ClosedCause }
   | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }
-  /** The form promised more approvals or a longer hold than the rule requires now. */
+  /** The rule now requires fewer approvals than the form promised, or as many and a shorter hold. */
   | { readonly type: "rule-changed"; readonly was: Promised; readonly now: Promised }
   /** A button or a modal that we do not know, or that belongs to another person or place. */
   | { readonly type: "unknown" }

@@ -1,4 +1,4 @@
-// What a person submits in a form, and what is wrong with it, whoever submits it.
+// What a person submits in a form, and the checks of its content: the request, the rule that the form promised, the reason and the word.
 
 import type { Approval, Request, Verdict } from "./approval.ts";
 import { MAX_REASON_CHARS, type Person, type ReasonRefusal, type Refusal } from "./authorization.ts";

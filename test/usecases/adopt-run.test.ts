@@ -13,7 +13,8 @@ import { runId } from "#src/domain/run.ts";
 import { OPENING } from "#src/domain/slot.ts";
 import { PortError } from "#src/ports.ts";
 import { textOf } from "../adapters/slack/blocks/oracle.ts";
-import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
+import { type Bench, createBench, failure } from "../make/bot.ts";
+import { changeRecord, opens } from "../make/changed-record.ts";
 import { aSnapshot } from "../make/history.ts";
 import { APPROVER, aRun, aRunId, aWatchedRun, CHANNEL, TEAM } from "../make/run.ts";
 import { withFile } from "../make/spoilt-database.ts";
@@ -21,12 +22,6 @@ import { withFile } from "../make/spoilt-database.ts";
 const BY = { team: TEAM, user: APPROVER, channel: CHANNEL };
 const FRIEND = { ...BY, user: UserId("U0FRIEND") };
 const OTHER = UserId("U0OTHER");
-
-async function opens(bench: Bench, id: ReturnType<typeof aRunId>, user: UserId): Promise<string> {
-  const { click } = clickOn(await bench.run(id));
-  const opened = await bench.flow.openForm.open({ ...click, user }, "approve");
-  return opened.ok ? "opened" : opened.error.refusal.type;
-}
 
 test("the first watcher of a run cannot approve it after it was forgotten and another person watched it", async () => {
   const bench = await createBench();
@@ -196,11 +191,7 @@ test("starts that the service refused do not hide a start that lost its answer",
 
 /** Lets the record be changed by someone else, and watches the run again. */
 async function tamperAndWatch(bench: Bench, id: ReturnType<typeof aRunId>, by: typeof BY): Promise<void> {
-  const stored = await bench.store.load((await bench.run(id)).key);
-  if (stored === null) throw new Error("there is no such run");
-  const { mayHaveAsked: _, stop: __, ...left } = stored.run;
-  const watch = { type: "tampered", at: bench.clock.now() } as const;
-  await bench.store.save(stored, { ...left, watch }, { finished: false });
+  await changeRecord(bench, id, ({ mayHaveAsked: _asked, stop: _stop, ...left }) => left);
   expect(await bench.flow.adoptRun.adopt(by, id)).toMatchObject({ ok: true });
   await bench.clock.pass(5_000);
 }

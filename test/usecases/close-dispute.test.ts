@@ -6,6 +6,7 @@ import { UserId } from "#src/domain/ids.ts";
 import { OPENING } from "#src/domain/slot.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";
 import { ADMIN, type Bench, createBench } from "../make/bot.ts";
+import { changeRecord } from "../make/changed-record.ts";
 import { cardOf, disputed } from "../make/dispute.ts";
 import { BY, disputes } from "../make/receipts.ts";
 import { CHANNEL, TEAM } from "../make/run.ts";
@@ -61,10 +62,7 @@ describe("an admin", () => {
   test("closes a dispute about a run that began again after its record was changed, whose card shows nothing of it", async () => {
     const bench = await createBench();
     const { id } = await disputed(bench);
-    const stored = await bench.store.load((await bench.run(id)).key);
-    if (stored === null) throw new Error("there is no such run");
-    const watch = { type: "tampered", at: bench.clock.now() } as const;
-    await bench.store.save(stored, { ...stored.run, watch }, { finished: false });
+    await changeRecord(bench, id);
     expect(await bench.flow.adoptRun.adopt({ ...BY, channel: CHANNEL }, id)).toMatchObject({ ok: true });
     await bench.clock.pass(3_000);
     expect(await bench.flow.closeDispute(ADMIN_HERE, id, "all well")).toEqual({

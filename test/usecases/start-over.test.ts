@@ -1,9 +1,9 @@
 // A run whose record was changed from outside and that is watched again: it stays in its channel, under that channel's rules.
 
 import { expect, test } from "vitest";
-import { ChannelId, UserId } from "#src/domain/ids.ts";
-import type { Run } from "#src/domain/run.ts";
-import { type Bench, clickOn, createBench } from "../make/bot.ts";
+import { ChannelId, type RunId, UserId } from "#src/domain/ids.ts";
+import { type Bench, createBench } from "../make/bot.ts";
+import { changeRecord, opens } from "../make/changed-record.ts";
 import { APPROVER, aRunId, CHANNEL, TEAM } from "../make/run.ts";
 import { withFile } from "../make/spoilt-database.ts";
 
@@ -19,20 +19,8 @@ async function watched(bench: Bench, by: typeof BY, id = aRunId()) {
   return id;
 }
 
-/** The record as the bot keeps it once it finds that someone has changed it. */
-async function tampered(bench: Bench, id: ReturnType<typeof aRunId>): Promise<void> {
-  const stored = await bench.store.load((await bench.run(id)).key);
-  if (stored === null) throw new Error("there is no such run");
-  const watch = { type: "tampered", at: bench.clock.now() } as const;
-  const changed: Run = { ...stored.run, channel: ELSEWHERE, watch };
-  await bench.store.save(stored, changed, { finished: false });
-}
-
-async function opens(bench: Bench, id: ReturnType<typeof aRunId>, user: UserId): Promise<string> {
-  const { click } = clickOn(await bench.run(id));
-  const opened = await bench.flow.openForm.open({ ...click, user }, "approve");
-  return opened.ok ? "opened" : opened.error.refusal.type;
-}
+const tampered = (bench: Bench, id: RunId): Promise<void> =>
+  changeRecord(bench, id, (run) => ({ ...run, channel: ELSEWHERE }));
 
 test("is unknown to a person who is not in the channel that the audit names", async () => {
   const bench = await createBench();

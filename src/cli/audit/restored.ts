@@ -1,4 +1,4 @@
-// A back-up's copy lacks the entries after it, so the heads of those entries fail without anyone's wrong-doing.
+// A restored copy lacks the entries that were written after it, so their heads are missing although no one tampered with the audit.
 
 import { momentWords } from "../../audit/narrative.ts";
 import { type AuditVerdict, parsedEntry } from "../../domain/audit/verify-chain.ts";

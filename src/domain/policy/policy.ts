@@ -125,7 +125,7 @@ export type Rule = {
   readonly escalated?: ListedPeople;
 };
 
-/** What the form for an approval promises: more approvals, or a hold. */
+/** What the form for an approval promises: how many people must approve, and how long the approval is held (ms). */
 export type Promised = Pick<Rule, "needs" | "holdMs">;
 
 /** The conditions of a rule. All that are given must hold; of a list, one item must. Texts are patterns as written in the file. */

@@ -1,4 +1,4 @@
-// What a person typed that was refused. Slack has cleared it by then, so the person gets it back and can copy it.
+// What a person typed that was refused. The window that refuses it replaces the form, so it shows the text again, for copying.
 
 import type { RichTextBlock, View } from "@slack/types";
 import { MAX_REASON_CHARS } from "../../../domain/authorization.ts";
