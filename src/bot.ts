@@ -58,8 +58,9 @@ import { createNoteRefusal } from "./usecases/refusals.ts";
 import { createCheckReviewPress } from "./usecases/review-press.ts";
 import { createReview } from "./usecases/review.ts";
 import { createStartRun } from "./usecases/start-run.ts";
-import { createSubmitDecision, createUndoDecision } from "./usecases/submit-decision.ts";
+import { createSubmitDecision } from "./usecases/submit-decision.ts";
 import { createSubmitReview } from "./usecases/submit-review.ts";
+import { createUndoDecision } from "./usecases/undo-decision.ts";
 
 export type UseCases = ReturnType<typeof createUseCases>;
 

@@ -23,3 +23,18 @@ export async function ownForm(
   const isTheirs = ticket?.team === by.team && ticket.user === by.user;
   return isTheirs && isWanted(ticket) ? ticket : { type: "unknown" };
 }
+
+/**
+ * Resolves to the form with this nonce if it belongs to this person and can decide. A window for reading and a form that asks for something
+ * else are unknown. A request in a form with several requests is decided only in that form (`bundle`).
+ */
+export function formOf(
+  deps: Pick<DecideDeps, "store" | "time">,
+  by: PersonId,
+  nonce: Nonce | null,
+  bundle: Nonce | null,
+): Promise<FormTicket | NoForm> {
+  const decides = (ticket: FormTicket): boolean =>
+    ticket.reading !== true && ticket.asks === undefined && (ticket.bundle ?? null) === bundle;
+  return ownForm(deps, by, nonce, decides);
+}

@@ -23,10 +23,10 @@ import { requestSlot } from "../domain/slot.ts";
 import { needsFile, shownChars } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";
+import { formOf } from "./form-ticket.ts";
 import { approvalOfButton, type OpenedForm, openFormForCard } from "./open-form.ts";
 import { type QueueDeps, readQueue, type WholeQueue } from "./read-queue.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
-import { formOf } from "./submit-decision.ts";
 
 /** What a button of the queue opens: one request, all requests of its run, or all requests under its rule in its channel. */
 export type ReviewKind = "one" | ReviewGroup["kind"];

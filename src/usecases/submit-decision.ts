@@ -1,11 +1,11 @@
-// Handles a submitted form, and Undo. A submit looks people up again, compares the request with what the form showed, and stores the
+// Handles a submitted form. A submit looks people up again, compares the request with what the form showed, and stores the
 // decision. Only then is the form acknowledged.
 
 import { aboutRequest, auditEntry, type AuditEntry, type Moments, momentsOf } from "../audit/entry.ts";
 import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
-import type { Approval, Request, Verdict } from "../domain/approval.ts";
+import type { Approval, Verdict } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
-import { decide, isRecorded, undo } from "../domain/decide.ts";
+import { decide, isRecorded } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, PersonId } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
@@ -22,8 +22,7 @@ import {
 import { type FetchedRun, PortError } from "../ports.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
-import { type NoForm, ownForm } from "./form-ticket.ts";
-import { type Click, findCard } from "./open-form.ts";
+import { formOf } from "./form-ticket.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 /** The time limit of the best-effort fetch at a submit (ms). The submit must be answered within 2 s. */
@@ -96,21 +95,6 @@ export function isRepeated(
 ): boolean {
   const found = findApproval(run, approval);
   return found !== null && isRecorded(found, { verdict, reason, digest: saw.digest, by });
-}
-
-/**
- * Resolves to the form with this nonce if it belongs to this person and can decide. A window for reading and a form that asks for something
- * else are unknown. A request in a form with several requests is decided only in that form (`bundle`).
- */
-export function formOf(
-  deps: Pick<DecideDeps, "store" | "time">,
-  by: PersonId,
-  nonce: Nonce | null,
-  bundle: Nonce | null,
-): Promise<FormTicket | NoForm> {
-  const decides = (ticket: FormTicket): boolean =>
-    ticket.reading !== true && ticket.asks === undefined && (ticket.bundle ?? null) === bundle;
-  return ownForm(deps, by, nonce, decides);
 }
 
 /**
@@ -244,55 +228,4 @@ function momentsAsSeen(run: Run, approval: Approval, { version, saw }: FormTicke
   const { asked: _ofTheNewest, ...others } = moments;
   const isSame = saw.digest === approval.request.digest && version >= approval.requestVersion;
   return isSame ? moments : others;
-}
-
-// Undo, on a card and in the window after a submit: while an approval is held, the person who gave it can take it back. An undo can only
-// prevent sending, so Slack's signature is enough to identify the person.
-
-/** The undo is stored when these resolve to ok. Both may be called twice. They reject with PortError if the undo could not be stored. */
-export type UndoDecision = {
-  onCard(click: Click): Promise<Result<Run, RefusedAttempt>>;
-  /** `nonce`: the nonce of the submitted form, or null if the button carried no valid nonce. */
-  inWindow(by: PersonId, nonce: Nonce | null): Promise<Result<Run, RefusedAttempt>>;
-};
-
-export function createUndoDecision(deps: DecideDeps): UndoDecision {
-  return {
-    async onCard(click) {
-      const found = await findCard(deps, click);
-      if (!found.ok) return refused(deps, found.error, click, { step: "undo" });
-      const { run, approval, version } = found.value;
-      return takeBack(deps, click, { run, approval: approval.id, version, saw: approval.request });
-    },
-    async inWindow(by, nonce) {
-      const form = await formOf(deps, by, nonce, null);
-      if ("type" in form) return refused(deps, { refusal: form, run: null }, by, { step: "undo" });
-      const run = (await deps.store.load(form.run))?.run;
-      if (run === undefined)
-        return refused(deps, { refusal: { type: "unknown" }, run: null }, by, { step: "undo" });
-      return takeBack(deps, by, { ...form, run });
-    },
-  };
-}
-
-type Held = {
-  readonly run: Run;
-  readonly approval: Approval["id"];
-  readonly version: number;
-  readonly saw: Request;
-};
-
-async function takeBack(
-  deps: DecideDeps,
-  { team, user }: PersonId,
-  { run, approval, version, saw }: Held,
-): Promise<Result<Run, RefusedAttempt>> {
-  const by = { team, user };
-  const after = await deps.engine.transactAnywhere(run.key, (newest) => {
-    const value = undo(newest, { approval, version, by }, deps.context());
-    return { run: value.ok ? value.value : newest, value };
-  });
-  if (after?.value.ok === true) return ok(after.run);
-  const refusal = after === null ? ({ type: "too-late", became: null } as const) : after.value.error;
-  return refused(deps, { refusal, run }, by, { step: "undo", approval, saw });
 }

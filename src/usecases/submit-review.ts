@@ -14,14 +14,13 @@ import { refusalOfReason } from "../domain/submission.ts";
 import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
-import type { NoForm } from "./form-ticket.ts";
+import { formOf, type NoForm } from "./form-ticket.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MAX_TOGETHER } from "./review.ts";
 import {
   currentRule,
   entryOf,
   fetchBriefly,
-  formOf,
   isRepeated,
   setsToLookUp,
   submissionOf,
