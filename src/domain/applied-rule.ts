@@ -19,7 +19,7 @@ import {
   type PolicyNow,
   withGroupsToAsk,
 } from "./rule-facts.ts";
-import { plannedNotice } from "./notice.ts";
+import { addNotices } from "./notice.ts";
 import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts";
 
 /**
@@ -225,8 +225,7 @@ export function applyApproverCount(run: Run, id: ApprovalId, outcome: Outcome, c
   const { fallback } = ctx.policy;
   const addressees: (UserId | ChannelId)[] = fallback === null ? [run.requester] : [run.requester, fallback];
   const says = { type: "nobody-can-approve", approval: id, ...few } as const;
-  const notices = addressees.map((to) => plannedNotice(to, says, ctx));
-  return { ...next, notices: [...next.notices, ...notices] };
+  return addNotices(next, addressees, says, ctx);
 }
 
 // Which parts of a rule the votes on a request fill, by the memberships that were known when each was given.

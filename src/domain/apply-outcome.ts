@@ -17,7 +17,7 @@ import {
   PASSING_MS,
   refusalsOf,
 } from "./posted-message.ts";
-import { plannedNotice, type PrivateNotice } from "./notice.ts";
+import { addNotices, type PrivateNotice } from "./notice.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { OPENING, OUTCOME, OUTPUT, type Slot } from "./slot.ts";
 import { applyDecisionOutcome, isUndelivered } from "./decision-delivery.ts";
@@ -216,7 +216,7 @@ function withFirstUpdateDelay(
 function cannotPost(run: Run, why: { words: string; code: string | undefined }, ctx: Context): Run {
   const { words, code } = why;
   const says = { type: "cannot-post", words, ...(code === undefined ? {} : { code }) } as const;
-  return { ...run, notices: [...run.notices, plannedNotice(run.requester, says, ctx)] };
+  return addNotices(run, [run.requester], says, ctx);
 }
 
 /** Forgets the output once it is posted in full, and no decision that the service may still confirm can change its message. */

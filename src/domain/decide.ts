@@ -14,6 +14,7 @@ import {
   close,
   reopenWithVotes,
   allVotes,
+  votersOf,
   withApproval,
   withDenial,
   withPolicyDenial,
@@ -31,7 +32,7 @@ import { assignParts, type Part } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
 import { err, ok, type Result } from "./result.ts";
 import { sortVotes, validityOfAll } from "./quorum.ts";
-import { noticeToDecider } from "./notice.ts";
+import { addNotices } from "./notice.ts";
 import { findApproval, mapApprovals, replaceApproval, type Run } from "./run.ts";
 import { refusalOfContent, type Submission } from "./submission.ts";
 import { timeWords } from "./text/time-words.ts";
@@ -71,7 +72,7 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   const decision = decisionOf(submission, rule, ctx);
   if (verdict === "deny") {
     const denied = withDenial(approval, decision);
-    return ok(withNotices(replaceApproval(run, denied), approval, denied, ctx));
+    return ok(addNoticesOfVoidVotes(replaceApproval(run, denied), approval, denied, ctx));
   }
   const people = [by, ...voters];
   // The new approval comes first: it was just found to fill a part, so it keeps its place.
@@ -84,7 +85,7 @@ export function decide(before: Run, submission: Submission, ctx: Context): Resul
   if (voids && judging.inDoubt.length > 0) return err({ type: "unverified", requester: run.requester });
   if (!approved.ok) return approved;
   const kept = endClaimOf(approved.value, by.user);
-  return ok(withNotices(replaceApproval(run, kept), approval, kept, ctx));
+  return ok(addNoticesOfVoidVotes(replaceApproval(run, kept), approval, kept, ctx));
 }
 
 /**
@@ -112,7 +113,7 @@ export function withdrawSurplusVotes(run: Run, ctx: Context): Run {
     const before = findApproval(run, approval.id);
     return before === null
       ? next
-      : withNotices(withoutOutdatedNotices(next, before, approval), before, approval, ctx);
+      : addNoticesOfVoidVotes(withoutOutdatedNotices(next, before, approval), before, approval, ctx);
   }, withdrawn);
 }
 
@@ -145,15 +146,15 @@ function decisionOf({ verdict, reason, digest, by }: Submission, rule: Rule, ctx
 }
 
 /** Adds notices to the people whose earlier approval no longer counts, and to those whose held approval someone else denied. */
-function withNotices(run: Run, before: Approval, { past, state }: Approval, ctx: Context): Run {
+function addNoticesOfVoidVotes(run: Run, before: Approval, { past, state }: Approval, ctx: Context): Run {
   const wasHeld = before.state.type === "decided";
   const denier = state.type === "decided" ? state.decision.by?.user : undefined;
-  const notices = past.slice(before.past.length).flatMap(({ decision, cause }) => {
+  return past.slice(before.past.length).reduce((next, { decision, cause }) => {
     const isOverruled = cause === "denied" && wasHeld && decision.by?.user !== denier;
-    if (cause !== "voter-may-not" && cause !== "rule-changed" && !isOverruled) return [];
-    return noticeToDecider(decision, { type: "decision-void", approval: before.id, cause }, ctx);
-  });
-  return notices.length === 0 ? run : { ...run, notices: [...run.notices, ...notices] };
+    if (cause !== "voter-may-not" && cause !== "rule-changed" && !isOverruled) return next;
+    const says = { type: "decision-void", approval: before.id, cause } as const;
+    return addNotices(next, votersOf([decision]), says, ctx);
+  }, run);
 }
 
 // While an approval is held, the person who gave it may undo it. Nothing was sent, so the approval is pending again.
@@ -190,8 +191,7 @@ export function undo(
   // This makes a new version, so that the submitted form does not decide again if Slack redelivers it.
   const open = reopenWithVotes(approval, ctx.nonce(), { gone: [asPast(undone, "undone")], left });
   const says = { type: "decision-void", approval: id, cause: "others-needed" } as const;
-  const notices = left.flatMap((vote) => noticeToDecider(vote, says, ctx));
-  return ok({ ...replaceApproval(run, open), notices: [...run.notices, ...notices] });
+  return ok(addNotices(replaceApproval(run, open), votersOf(left), says, ctx));
 }
 
 function noLongerHeld(state: ApprovalState, ctx: Context): NoLongerHeld | null {

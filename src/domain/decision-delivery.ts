@@ -25,7 +25,7 @@ import { backoffMs, type Outcome } from "./effect.ts";
 import type { ApprovalId } from "./ids.ts";
 import { sortVotes, validityOfComplete, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
-import { type NoticeContent, noticeToDecider, plannedNotice } from "./notice.ts";
+import { addNotices, type NoticeContent } from "./notice.ts";
 import { findApproval, isWatched, replaceApproval, type Run } from "./run.ts";
 
 /** A decision that is on its way to the service: its delivery has begun or is due, and the service has not confirmed it yet. */
@@ -54,7 +54,9 @@ export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome,
     next === "void" || next === "tampered"
       ? voidAndClose(approval, decision, next === "void" ? "run-over" : next, ctx.now)
       : withDelivery(approval, decision, next);
-  return addNoticesToDeciders(replaceApproval(run, settled), settled, decision, ctx);
+  const settledRun = replaceApproval(run, settled);
+  const says = noticeContentFor(settled);
+  return says === null ? settledRun : addNotices(settledRun, votersOf(allVotes(decision)), says, ctx);
 }
 
 function nextDelivery(
@@ -135,14 +137,7 @@ function unclear(
   };
 }
 
-/** Notifies the deciders privately that the decision did not take effect, or may not have. Everyone else sees it on the card. */
-function addNoticesToDeciders(run: Run, settled: Approval, decision: Decision, ctx: Context): Run {
-  const says = noticeContentFor(settled);
-  if (says === null) return run;
-  const notices = votersOf(allVotes(decision)).map((to) => plannedNotice(to, says, ctx));
-  return { ...run, notices: [...run.notices, ...notices] };
-}
-
+/** Tells the deciders privately that the decision did not take effect, or may not have. Everyone else sees it on the card. */
 function noticeContentFor({ id, state }: Approval): NoticeContent | null {
   if (state.type === "closed") {
     const cause = state.cause === "tampered" ? "tampered" : "run-over";
@@ -244,11 +239,11 @@ function reopenWithValidVotes(
     approval: approval.id,
     cause,
   });
-  const notices = [
-    ...voidVotes.flatMap(({ vote, cause }) => noticeToDecider(vote, says(cause), ctx)),
-    ...left.flatMap((vote) => noticeToDecider(vote, says("others-needed"), ctx)),
-  ];
-  return { ...next, notices: [...next.notices, ...notices] };
+  const told = voidVotes.reduce(
+    (run, { vote, cause }) => addNotices(run, votersOf([vote]), says(cause), ctx),
+    next,
+  );
+  return addNotices(told, votersOf(left), says("others-needed"), ctx);
 }
 
 type Decided = { readonly decision: Decision; readonly delivery: Delivery };
@@ -265,6 +260,5 @@ function stopDelivery(
     withDelivery(approval, decision, unconfirmed(delivery, cause, ctx.monotonic)),
   );
   const says = { type: "decision-stopped", approval: approval.id } as const;
-  const notices = allVotes(decision).flatMap((vote) => noticeToDecider(vote, says, ctx));
-  return { ...next, notices: [...next.notices, ...notices] };
+  return addNotices(next, votersOf(allVotes(decision)), says, ctx);
 }

@@ -7,7 +7,7 @@ import { close, closeAsTampered, unconfirmed, voidAndClose, withDelivery } from 
 import { type Approval, isFinal } from "./approval.ts";
 import type { Context, Times } from "./context.ts";
 import type { UserId } from "./ids.ts";
-import { noticesAfter, isOutdated, noticesOf } from "./observe.ts";
+import { addNoticesToDeciders, isOutdated, noticesOf } from "./observe.ts";
 import type { PostedMessage } from "./posted-message.ts";
 import type { DecisionNotice } from "./notice.ts";
 import { giveUpId, hasGivenUpId, isMissing, isWatched, type Run, type Watch } from "./run.ts";
@@ -57,19 +57,16 @@ function giveUp(run: Run, ctx: Context): Run {
     const delivery = unconfirmed(state.delivery, "run-missing", ctx.monotonic);
     return withDelivery(approval, state.decision, delivery);
   });
-  const notices = noticesAfter(run, contents, ctx);
-  return { ...run, watch: { type: "given-up", at: ctx.monotonic }, approvals, notices };
+  const told = addNoticesToDeciders(run, contents, ctx);
+  return { ...told, watch: { type: "given-up", at: ctx.monotonic }, approvals };
 }
 
 /** Applies the absence of the run to each of its approvals. */
 function withoutRun(run: Run, askedAt: number, ctx: Context): Run {
   const absent: ApprovalSighting = { type: "absent", cause: "run-missing", askedAt };
   const results = run.approvals.map((approval) => applySighting(approval, absent, ctx));
-  return {
-    ...run,
-    approvals: results.map(({ approval }) => approval),
-    notices: noticesAfter(run, noticesOf(results), ctx),
-  };
+  const told = addNoticesToDeciders(run, noticesOf(results), ctx);
+  return { ...told, approvals: results.map(({ approval }) => approval) };
 }
 
 /**

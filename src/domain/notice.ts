@@ -1,6 +1,5 @@
 // Private notices of a run: what the requester or an approver is told once, outside the thread.
 
-import type { Decision } from "./approval.ts";
 import type { Context } from "./context.ts";
 import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
 
@@ -50,15 +49,23 @@ export type NoticeContent =
   | { readonly type: "decision-refused"; readonly approval: ApprovalId; readonly words: string }
   | { readonly type: "decision-elsewhere"; readonly approval: ApprovalId; readonly words: string };
 
-export const plannedNotice = (
-  to: UserId | ChannelId,
-  says: NoticeContent,
-  ctx: Pick<Context, "nonce">,
-): PrivateNotice => ({ id: ctx.nonce(), to, says, state: "planned", notBefore: 0 });
-
 /** A notice that tells people what became of their own decision. */
 export type DecisionNotice = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
 
-/** Returns a notice to the person who gave the decision. Returns an empty list if no person gave it. */
-export const noticeToDecider = ({ by }: Decision, says: NoticeContent, ctx: Context): PrivateNotice[] =>
-  by === null ? [] : [plannedNotice(by.user, says, ctx)];
+/** Plans the notice for each of them. Returns the same run if there is no one to tell. */
+export function addNotices<Told extends { readonly notices: readonly PrivateNotice[] }>(
+  run: Told,
+  addressees: readonly (UserId | ChannelId)[],
+  says: NoticeContent,
+  ctx: Pick<Context, "nonce">,
+): Told {
+  if (addressees.length === 0) return run;
+  const planned = addressees.map((to): PrivateNotice => ({
+    id: ctx.nonce(),
+    to,
+    says,
+    state: "planned",
+    notBefore: 0,
+  }));
+  return { ...run, notices: [...run.notices, ...planned] };
+}

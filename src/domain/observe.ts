@@ -11,8 +11,8 @@ import { canonicalJson } from "./json.ts";
 import { volatileIn, withoutFields } from "./policy/policy.ts";
 import { approvalOfRequest, ownIds } from "./reused-id.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
-import { type DecisionNotice, plannedNotice, type PrivateNotice } from "./notice.ts";
-import { isMissing, isStopped, isWatched, type Run, type Seen, type Watch } from "./run.ts";
+import { addNotices, type DecisionNotice } from "./notice.ts";
+import { findApproval, isMissing, isStopped, isWatched, type Run, type Seen, type Watch } from "./run.ts";
 import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./snapshot.ts";
 import { requestChars } from "./text/request-text.ts";
 import { channelText, countedChars } from "./text/text.ts";
@@ -68,7 +68,7 @@ function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
   if (isUnchanged) return run;
   // An older answer that arrives later must not undo a newer one.
   const newest = { ...seen, askedAt: snapshot.askedAt };
-  const { requesterGroups: _before, ...others } = run;
+  const { requesterGroups: _before, ...others } = addNoticesToDeciders(run, sighted.says, ctx);
   return {
     ...others,
     ...stopAfter(run, over !== null),
@@ -79,7 +79,6 @@ function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
     approvals,
     context,
     unreadable,
-    notices: noticesAfter(run, sighted.says, ctx),
   };
 }
 
@@ -208,16 +207,10 @@ export function noticesOf(results: readonly { says: DecisionNotice | null }[]): 
   return results.flatMap(({ says }) => (says === null ? [] : [says]));
 }
 
-/** Returns the notices of the run with those that tell the people who decided what happened to their decision. */
-export function noticesAfter(
-  run: Run,
-  contents: readonly DecisionNotice[],
-  ctx: Context,
-): readonly PrivateNotice[] {
-  const added = contents.flatMap((content): PrivateNotice[] => {
-    const approval = run.approvals.find(({ id }) => id === content.approval);
-    const people = approval === undefined ? [] : decidersOf(approval);
-    return people.map((to) => plannedNotice(to, content, ctx));
-  });
-  return added.length === 0 ? run.notices : [...run.notices, ...added];
+/** Tells the people who decided, or gave an approval, what happened to it. Returns the same run if there is no one to tell. */
+export function addNoticesToDeciders(run: Run, contents: readonly DecisionNotice[], ctx: Context): Run {
+  return contents.reduce((told, content) => {
+    const approval = findApproval(run, content.approval);
+    return approval === null ? told : addNotices(told, decidersOf(approval), content, ctx);
+  }, run);
 }

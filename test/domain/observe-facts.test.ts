@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import {
-  noticesAfter,
+  addNoticesToDeciders,
   digestedText,
   noticesOf,
   observe,
@@ -158,11 +158,11 @@ describe("the people who decided", () => {
 
   test("are notified about their own approval, and about no other", () => {
     const two = look(run, {}, 1, ["apr_1", "apr_2"]);
-    expect(noticesAfter(two, [said("apr_1")], contextAt())).toMatchObject([
+    expect(addNoticesToDeciders(two, [said("apr_1")], contextAt()).notices).toMatchObject([
       { to: APPROVER, state: "planned", notBefore: 0 },
     ]);
-    expect(noticesAfter(two, [said("apr_2")], contextAt())).toBe(two.notices);
-    expect(noticesAfter(two, [said("apr_9")], contextAt())).toBe(two.notices);
+    expect(addNoticesToDeciders(two, [said("apr_2")], contextAt())).toBe(two);
+    expect(addNoticesToDeciders(two, [said("apr_9")], contextAt())).toBe(two);
   });
 
   test("are told only if there is something to say", () => {
