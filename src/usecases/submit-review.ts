@@ -1,31 +1,16 @@
-// Handles a submitted form with several requests. Each request is decided separately, with its own ticket, digest, rule, look-up and audit
-// entry. The decisions of one run are committed in one transaction, and each decision is then sent separately, as always.
+// Handles a submitted form with several requests.
 
-import type { AuditEntry } from "../audit/entry.ts";
-import { applyPolicy, ruleOf } from "../domain/applied-rule.ts";
+import { ruleOf } from "../domain/applied-rule.ts";
 import type { Request, Verdict } from "../domain/approval.ts";
-import type { Person, Refusal } from "../domain/authorization.ts";
-import { decide } from "../domain/decide.ts";
+import type { Refusal } from "../domain/authorization.ts";
 import type { ApprovalId, Nonce, RunKey, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { refusalOfReason } from "../domain/submission.ts";
-import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
-import type { FormTicket } from "../ports/store.ts";
-import { lookUpNewVoters, lookUpVoters, restsOnNewVote, type Voters } from "./earlier-voters.ts";
 import { formOf, type NoForm } from "./form-ticket.ts";
+import { attemptOf, currentRule, type FilledForm, lookUpFacts, recordDecisions } from "./record-decisions.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MAX_TOGETHER } from "./review.ts";
-import {
-  currentRule,
-  entryOf,
-  fetchBriefly,
-  isRepeated,
-  setsToLookUp,
-  submissionOf,
-  type Submitted,
-} from "./submit-decision.ts";
 
 /** The choice for one request of the form. Null stands for a value that the form does not offer. Requests without a choice are left out. */
 export type Choice = { readonly nonce: Nonce | null; readonly verdict: Verdict | null };
@@ -59,15 +44,13 @@ export type SubmitReview = (
   reasons: Reasons,
 ) => Promise<Result<Reviewed, ReasonFault>>;
 
-/** A ticket of this person, with the verdict that they chose, and their reason. */
-type Chosen = { readonly ticket: FormTicket; readonly reason: string };
-type Line = { readonly chosen: Chosen; readonly run: Run | null; readonly refusal: Refusal | null };
+type Line = { readonly form: FilledForm; readonly run: Run | null; readonly refusal: Refusal | null };
 
 export function createSubmitReview(deps: DecideDeps): SubmitReview {
   return async (by, bundle, choices, reasons) => {
     const results = await Promise.all(
       choices.map(async (choice, at) =>
-        at < MAX_TOGETHER ? chosenIn(deps, by, choice, { bundle, reasons }) : UNKNOWN,
+        at < MAX_TOGETHER ? filledIn(deps, by, choice, { bundle, reasons }) : UNKNOWN,
       ),
     );
     const unknown = results.flatMap((result) => ("type" in result ? [result] : []));
@@ -80,7 +63,7 @@ export function createSubmitReview(deps: DecideDeps): SubmitReview {
     const fault = await refuseFaultyReasons(deps, by, byRun);
     if (fault !== null) return err(fault);
     for (const refusal of unknown) await refused(deps, { refusal, run: null }, by, { step: "submit" });
-    const settled = await Promise.allSettled(byRun.map(([key, chosen]) => commitRun(deps, by, key, chosen)));
+    const settled = await Promise.allSettled(byRun.map(([key, forms]) => recordForRun(deps, by, key, forms)));
     const failed = settled.find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
     const lines = settled.flatMap((commit) => (commit.status === "fulfilled" ? commit.value : []));
@@ -90,34 +73,32 @@ export function createSubmitReview(deps: DecideDeps): SubmitReview {
 
 const UNKNOWN = { type: "unknown" } as const;
 
-async function chosenIn(
+async function filledIn(
   deps: DecideDeps,
   by: PersonId,
   { nonce, verdict }: Choice,
   { bundle, reasons }: { readonly bundle: Nonce | null; readonly reasons: Reasons },
-): Promise<Chosen | NoForm> {
+): Promise<FilledForm | NoForm> {
   if (bundle === null || verdict === null) return UNKNOWN;
   const ticket = await formOf(deps, by, nonce, bundle);
-  return "type" in ticket ? ticket : { ticket: { ...ticket, verdict }, reason: reasons[verdict] };
+  return "type" in ticket ? ticket : { ticket: { ...ticket, verdict }, reason: reasons[verdict], word: "" };
 }
 
 function reviewedOf(unknown: readonly Refusal[], lines: readonly Line[]): Reviewed {
   const recorded = (verdict: Verdict): number =>
-    lines.filter(({ refusal, chosen }) => refusal === null && chosen.ticket.verdict === verdict).length;
+    lines.filter(({ refusal, form }) => refusal === null && form.ticket.verdict === verdict).length;
   return {
     recorded: { approve: recorded("approve"), deny: recorded("deny") },
     refused: [
       ...unknown.map((refusal) => ({ request: null, run: null, approval: null, refusal })),
-      ...lines.flatMap(({ chosen, run, refusal }) =>
-        refusal === null
-          ? []
-          : [{ request: chosen.ticket.saw, run, approval: chosen.ticket.approval, refusal }],
+      ...lines.flatMap(({ form: { ticket }, run, refusal }) =>
+        refusal === null ? [] : [{ request: ticket.saw, run, approval: ticket.approval, refusal }],
       ),
     ],
   };
 }
 
-type ByRun = readonly (readonly [RunKey, readonly Chosen[]])[];
+type ByRun = readonly (readonly [RunKey, readonly FilledForm[]])[];
 
 /** Resolves to the first fault; denials come before approvals. Writes an audit entry for each request with a fault. */
 async function refuseFaultyReasons(
@@ -126,133 +107,35 @@ async function refuseFaultyReasons(
   byRun: ByRun,
 ): Promise<ReasonFault | null> {
   const faults: ReasonFault[] = [];
-  for (const [key, chosen] of byRun) {
+  for (const [key, forms] of byRun) {
     const run = (await deps.store.load(key))?.run;
     if (run === undefined) continue;
-    for (const { ticket, reason } of chosen) {
-      const { verdict, approval: id, saw, at: clicked } = ticket;
+    for (const form of forms) {
+      const { ticket, reason } = form;
+      const { verdict, approval: id, saw } = ticket;
       const approval = findApproval(run, id);
       if (approval === null) continue;
       const refusal = refusalOfReason(reason, verdict, ruleOf(deps.context(), run, approval));
       if (refusal === null) continue;
       faults.push({ verdict, refusal });
-      const tried = { step: "submit", verdict, reason, moments: { clicked }, approval: id, saw } as const;
+      const tried = { ...attemptOf(form), approval: id, saw };
       await refused(deps, { refusal, run, policy: currentRule(deps, run, ticket) }, by, tried);
     }
   }
   return faults.find(({ verdict }) => verdict === "deny") ?? faults[0] ?? null;
 }
 
-type Facts = {
-  readonly chosen: Chosen;
-  readonly person: Person | Refusal;
-  readonly voters: Voters;
-};
-
-async function commitRun(
+async function recordForRun(
   deps: DecideDeps,
   by: PersonId,
   key: RunKey,
-  chosen: readonly Chosen[],
+  forms: readonly FilledForm[],
 ): Promise<readonly Line[]> {
   const run = (await deps.store.load(key))?.run;
-  if (run === undefined) return noSuchRun(deps, by, chosen);
-  const [fetched, requesterGroups, ...facts] = await Promise.all([
-    fetchBriefly(deps, run),
-    lookUpRequester(deps, run, SUBMIT_AGE_MS),
-    ...chosen.map((each) => factsFor(deps, by, run, each)),
-  ]);
-  return commit(deps, by, { key, fetched, requesterGroups, facts });
-}
-
-/** Commits all decisions of one run in one transaction. Tries twice at most, like `commit` in submit-decision.ts. */
-async function commit(
-  deps: DecideDeps,
-  by: PersonId,
-  known: RunFacts,
-  isLastTry = false,
-): Promise<readonly Line[]> {
-  const { key, facts } = known;
-  const after = await deps.engine.transactAnywhere<readonly Line[] | null>(key, (stored) => {
-    const applied = applyChoices(deps, by, stored, known);
-    const refusalAt = (at: number): Refusal | null => applied.value[at]?.refusal ?? null;
-    const triesAgain = !isLastTry && facts.some(({ voters }, at) => restsOnNewVote(refusalAt(at), voters));
-    return triesAgain ? { run: stored, value: null } : applied;
-  });
-  if (after === null) {
-    return noSuchRun(
-      deps,
-      by,
-      facts.map(({ chosen }) => chosen),
-    );
-  }
-  const { run, value: lines } = after;
-  if (lines === null) {
-    const again = facts.map(async (each) => {
-      return { ...each, voters: await lookUpNewVoters(deps, run, each.chosen.ticket, each.voters) };
-    });
-    return commit(deps, by, { ...known, facts: await Promise.all(again) }, true);
-  }
-  for (const { refusal } of lines) if (refusal !== null) deps.metrics.refusal(refusal.type);
-  return lines;
-}
-
-async function noSuchRun(
-  deps: DecideDeps,
-  by: PersonId,
-  chosen: readonly Chosen[],
-): Promise<readonly Line[]> {
-  for (const { ticket, reason } of chosen) {
-    const tried = {
-      step: "submit",
-      verdict: ticket.verdict,
-      reason,
-      moments: { clicked: ticket.at },
-    } as const;
-    await refused(deps, { refusal: UNKNOWN, run: null }, by, tried);
-  }
-  return chosen.map((each) => ({ chosen: each, run: null, refusal: UNKNOWN }));
-}
-
-async function factsFor(deps: DecideDeps, by: PersonId, run: Run, chosen: Chosen): Promise<Facts> {
-  const sets = setsToLookUp(deps, run, chosen.ticket);
-  const [person, voters] = await Promise.all([
-    lookUp(deps, run, { sets, maxAgeMs: SUBMIT_AGE_MS, user: by.user }),
-    lookUpVoters(deps, run, chosen.ticket),
-  ]);
-  return { chosen, person, voters };
-}
-
-type RunFacts = Pick<Submitted, "fetched" | "requesterGroups"> & {
-  readonly key: RunKey;
-  readonly facts: readonly Facts[];
-};
-
-/** Applies the decisions one after the other, each to the result of the previous one. */
-function applyChoices(
-  deps: DecideDeps,
-  by: PersonId,
-  stored: Run,
-  { fetched, requesterGroups, facts }: RunFacts,
-) {
-  const ctx = deps.context();
-  const run = withFreshRequester(stored, requesterGroups, ctx);
-  let newest = applyPolicy(fetched === null ? run : observeFetched(run, fetched, ctx), ctx);
-  const audit: AuditEntry[] = [];
-  const lines = facts.map(({ chosen, person, voters }): Line => {
-    const { ticket, reason } = chosen;
-    const unverified = (refusal: Refusal): Result<Run, Refusal> =>
-      isRepeated(newest, ticket, by, reason) ? ok(newest) : err(refusal);
-    const result =
-      "type" in person
-        ? unverified(person)
-        : decide(newest, submissionOf(ticket, { person, reason, word: "", voters }), ctx);
-    const isNew = !result.ok || result.value !== newest;
-    const policy = currentRule(deps, newest, ticket);
-    if (isNew)
-      audit.push({ ...entryOf(newest, ticket, { person: by, reason, at: ctx.now }, result), policy });
-    if (result.ok) newest = result.value;
-    return { chosen, run: newest, refusal: result.ok ? null : result.error };
-  });
-  return { run: newest, value: lines, sideWrites: { audit } };
+  const recorded =
+    run === undefined ? null : await recordDecisions(deps, by, await lookUpFacts(deps, by, run, forms));
+  if (recorded !== null)
+    return forms.map((form, at) => ({ form, run: recorded.run, refusal: recorded.refusals[at] ?? null }));
+  for (const form of forms) await refused(deps, { refusal: UNKNOWN, run: null }, by, attemptOf(form));
+  return forms.map((form) => ({ form, run: null, refusal: UNKNOWN }));
 }

@@ -5,7 +5,7 @@ import type { Person } from "#src/domain/authorization.ts";
 import { ChannelId, MessageTs, TeamId, UserId } from "#src/domain/ids.ts";
 import { SUBMIT_AGE_MS } from "#src/engine/fresh-facts.ts";
 import type { Click } from "#src/usecases/open-form.ts";
-import { SUBMIT_LOOK_MS } from "#src/usecases/submit-decision.ts";
+import { SUBMIT_LOOK_MS } from "#src/usecases/record-decisions.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { aNonce, APPROVER, REQUESTER, TEAM } from "../make/run.ts";
 

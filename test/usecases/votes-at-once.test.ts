@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
 import type { Click } from "#src/usecases/open-form.ts";
-import { SUBMIT_LOOK_MS } from "#src/usecases/submit-decision.ts";
+import { SUBMIT_LOOK_MS } from "#src/usecases/record-decisions.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { aNonce, APPROVER, TEAM } from "../make/run.ts";
