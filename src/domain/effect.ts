@@ -4,7 +4,7 @@ import type { Called } from "./follow-up.ts";
 import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
 import type { UploadedFile } from "./posted-message.ts";
 import type { Precedents } from "./precedent.ts";
-import { findApproval, type Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import type { Slot } from "./slot.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -157,51 +157,3 @@ export function backoffMs(tries: number, retryAfterMs: number | null): number {
 /** Returns how long we were asked to wait, or null if we were not. */
 export const retryAfterOf = (outcome: Outcome): number | null =>
   outcome.type === "later" ? outcome.afterMs : null;
-
-// The same, for the log.
-
-/** `tries`: the number so far. `at`: the time of the next try (monotonic). Null if unknown, or never. */
-type NextTry = { readonly tries: number | null; readonly at: number | null };
-
-const UNKNOWN: NextTry = { tries: null, at: null };
-
-/** Returns the next try of the effect, from the run as it is after the failure. */
-export function nextTryOf(run: Run, effect: Effect): NextTry {
-  switch (effect.type) {
-    case "create-run":
-      return nextTryIn(run.creation);
-    case "send-decision": {
-      const state = findApproval(run, effect.approval)?.state;
-      return state?.type === "decided" ? nextTryIn(state.delivery) : UNKNOWN;
-    }
-    case "post":
-    case "find":
-    case "update":
-    case "sweep":
-      return nextTryIn(run.posts[effect.slot]);
-    case "upload":
-    case "share":
-    case "find-file":
-      return nextTryIn(run.uploads[effect.slot]);
-    case "send-notice":
-      return nextTryIn(run.notices.find(({ id }) => id === effect.notice));
-    case "find-people":
-      return nextTryIn(findApproval(run, effect.approval)?.calls?.find(({ n }) => n === effect.call));
-    case "count-approvers":
-    case "look-up-precedents":
-    case "look-up-requester":
-      return UNKNOWN;
-  }
-}
-
-type Waiting = {
-  readonly tries?: number;
-  readonly notBefore?: number;
-  readonly lookAt?: number;
-  readonly retryAt?: number;
-};
-
-function nextTryIn(state: object | undefined): NextTry {
-  const { tries, notBefore, lookAt, retryAt }: Waiting = state ?? {};
-  return { tries: tries ?? null, at: lookAt ?? retryAt ?? notBefore ?? null };
-}

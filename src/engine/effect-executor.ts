@@ -20,7 +20,7 @@ import {
 } from "./check-before-sending.ts";
 import { endedWithin } from "./clock.ts";
 import type { EngineHandle, ExecutionHandle, ExecutorDeps } from "./execution.ts";
-import { createRunFailureLog } from "./logging.ts";
+import { createRunFailureLog, effectIds } from "./logging.ts";
 import { createOutcomeWriter, isLeaseLost, type WriterDeps } from "./outcome-writer.ts";
 import { paceOf } from "./pace.ts";
 
@@ -141,7 +141,7 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     await writer.untilSaved(outcome);
     return 0;
   } catch (error) {
-    logUnexecuted(deps, { run: run.key, effect: effectKey(effect), error });
+    logUnexecuted(deps, { ...effectIds(run, effect), error });
     // If this fails, too, or if a mark is stored only now, the engine settles it with the run's next change.
     if (!isLeaseLost(error)) await writer.once(OWN_FAULT).catch(() => undefined);
     return AFTER_FAILURE_MS;
@@ -171,7 +171,7 @@ async function performMarked(deps: ExecutorDeps, run: Run, effect: Effect): Prom
     // perform-effect.ts makes the call.
     return await deps.perform(run, effect);
   } catch (error) {
-    deps.log.error({ run: run.key, effect: effectKey(effect), error }, "a fault in Countersign");
+    deps.log.error({ ...effectIds(run, effect), error }, "a fault in Countersign");
     return OWN_FAULT;
   }
 }

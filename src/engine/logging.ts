@@ -3,7 +3,7 @@
 
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import type { Context } from "../domain/context.ts";
-import { type Effect, effectKey, nextTryOf, type Outcome } from "../domain/effect.ts";
+import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import { approvalOfCard } from "../domain/slot.ts";
@@ -82,21 +82,69 @@ export function createEffectLog({ context, clock, log, metrics }: Deps): EffectL
     const approval = approvalOf(effect);
     const ids = {
       ...(code === undefined ? {} : { code }),
-      effect: effectKey(effect),
+      ...effectIds(run, effect),
       outcome: outcome.type,
-      run: run.key,
       runId: runId(run),
       ...(approval === null ? {} : { approval }),
     };
     if (FAILED.includes(outcome.type)) {
-      const { tries, at } = nextTryOf(applyOutcome(run, effect, outcome, context()), effect);
-      const nextTryMs = at === null ? null : Math.max(at - clock.monotonic(), 0);
-      warn(causeOf(run, effect, outcome, code), { ...ids, try: tries, nextTryMs }, "effect failed");
+      const next = nextTry(progressOf(applyOutcome(run, effect, outcome, context()), effect), clock);
+      warn(causeOf(run, effect, outcome, code), { ...ids, ...next }, "effect failed");
     } else log.info(ids, "effect settled");
     metrics.effect(effect.type, outcome.type);
     const decision = decisionOf(run, effect);
     if (decision !== null) metrics.decision(decision.verdict, outcome.type);
   };
+}
+
+export const effectIds = ({ key }: Pick<Run, "key">, effect: Effect) => ({
+  run: key,
+  effect: effectKey(effect),
+});
+
+/** Returns what the run remembers about its tries of this effect. */
+function progressOf(run: Run, effect: Effect): object | undefined {
+  switch (effect.type) {
+    case "create-run":
+      return run.creation;
+    case "send-decision": {
+      const state = findApproval(run, effect.approval)?.state;
+      return state?.type === "decided" ? state.delivery : undefined;
+    }
+    case "post":
+    case "find":
+    case "update":
+    case "sweep":
+      return run.posts[effect.slot];
+    case "upload":
+    case "share":
+    case "find-file":
+      return run.uploads[effect.slot];
+    case "send-notice":
+      return run.notices.find(({ id }) => id === effect.notice);
+    case "find-people":
+      return findApproval(run, effect.approval)?.calls?.find(({ n }) => n === effect.call);
+    case "count-approvers":
+    case "look-up-precedents":
+    case "look-up-requester":
+      return undefined;
+  }
+}
+
+type Progress = {
+  readonly tries?: number;
+  readonly notBefore?: number;
+  readonly lookAt?: number;
+  readonly retryAt?: number;
+};
+
+/** `try`: the number so far. `nextTryMs`: the wait before the next try. Null if unknown, or never. */
+export function nextTry(
+  { tries, notBefore, lookAt, retryAt }: Progress = {},
+  clock: Pick<Clock, "monotonic">,
+): { readonly try: number | null; readonly nextTryMs: number | null } {
+  const at = lookAt ?? retryAt ?? notBefore;
+  return { try: tries ?? null, nextTryMs: at === undefined ? null : Math.max(at - clock.monotonic(), 0) };
 }
 
 /** Each decision of a person is a cause of its own, so that every one of them is logged. */

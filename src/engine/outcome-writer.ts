@@ -3,13 +3,13 @@
 import pRetry from "p-retry";
 import { applyOutcome } from "../domain/apply-outcome.ts";
 import { carryStop } from "../domain/brake.ts";
-import { type Effect, effectKey, type Outcome } from "../domain/effect.ts";
+import type { Effect, Outcome } from "../domain/effect.ts";
 import { supersede } from "../domain/end-run.ts";
 import type { RunId, RunKey, UserId } from "../domain/ids.ts";
 import { addPossibleRequester, isWatched, type Run } from "../domain/run.ts";
 import { PortError } from "../ports.ts";
 import type { ExecutionHandle, ExecutorDeps } from "./execution.ts";
-import type { RunFailureLog } from "./logging.ts";
+import { effectIds, type RunFailureLog } from "./logging.ts";
 
 /**
  * How long storing an outcome is retried without the lease (ms). This process renews a lapsed lease within a minute. If another process
@@ -65,7 +65,7 @@ export function createOutcomeWriter(
       minTimeout: 200,
       maxTimeout: 5_000,
       shouldRetry: ({ error }) => shouldRetry(error),
-      onFailedAttempt: ({ error }) => logUnsaved(deps, { run: key, effect: effectKey(effect), error }),
+      onFailedAttempt: ({ error }) => logUnsaved(deps, { ...effectIds({ key }, effect), error }),
     });
   }
 

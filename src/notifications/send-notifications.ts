@@ -6,7 +6,7 @@ import { ChannelId, parsed } from "../domain/ids.ts";
 import { applyMessageOutcome, LOST, markPosting, nextMessageAct } from "../domain/message-transitions.ts";
 import { type PostedMessage, REFUSED_TRIES, refusalsOf } from "../domain/posted-message.ts";
 import type { Clock } from "../engine/clock.ts";
-import type { WarnQuietly } from "../engine/logging.ts";
+import { nextTry, type WarnQuietly } from "../engine/logging.ts";
 import { outcomeOf, performMessageAct, type SlackMessage } from "../engine/perform-effect.ts";
 import { type Chat, type Counters, type People, PortError } from "../ports.ts";
 import {
@@ -165,12 +165,10 @@ function warnOfFailure(
   { kind, entry, to, post }: Notification,
   { type, code = "" }: Extract<Outcome, { type: "later" | "unsure" }>,
 ): void {
-  const at = post.type === "planned" ? post.notBefore : post.type === "unsure" ? post.lookAt : null;
-  const next = {
-    try: "tries" in post ? post.tries : null,
-    nextTryMs: at === null ? null : at - clock.monotonic(),
-  };
-  const facts = { code, effect: `notification ${kind}`, outcome: type, entry, to, ...next };
+  const ids = { code, effect: `notification ${kind}`, outcome: type, entry, to };
+  // A posted message failed only to be swept, and its `notBefore` is for updates.
+  const progress = post.type === "up" ? { tries: post.tries } : post;
+  const facts = { ...ids, ...nextTry(progress, clock) };
   warnQuietly(`${type} ${code}`, facts, "notification failed");
 }
 
