@@ -19,7 +19,7 @@ import type { ChannelId, RunKey } from "../domain/ids.ts";
 import { cardOf, type Run } from "../domain/run.ts";
 import { OPENING } from "../domain/slot.ts";
 import { approvalMarks } from "../domain/text/card-layout.ts";
-import { headline } from "../domain/text/headline.ts";
+import { askedIn } from "../domain/text/headline.ts";
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";
 import { createBackgroundLoop } from "./background-work.ts";
@@ -134,7 +134,7 @@ export function gatheredCall(run: Run, { approval, call }: CallIn): GatheredCall
     approval: approval.id,
     n: call.n,
     ...(call.says === "over" && fateOf({ approval, call }) === "closed" ? { closed: true } : {}),
-    asked: headline(approval.request, ASKED_CHARS).text,
+    asked: askedIn(approval.request, ASKED_CHARS),
     marks: { risk, where },
     ...(card === null ? {} : { card }),
   };

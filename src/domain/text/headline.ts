@@ -19,3 +19,10 @@ export function headline({ action }: Pick<Request, "action">, max: number): Head
   if (shown === "") return { text: "See the request below", whole: false };
   return { text: shown, whole: hidden === 0 && shown === action };
 }
+
+/** The longest headline in most messages (characters). */
+export const HEADLINE_CHARS = 150;
+
+/** The headline alone, for places that need not say whether it is whole. */
+export const askedIn = (request: Pick<Request, "action">, max = HEADLINE_CHARS): string =>
+  headline(request, max).text;

@@ -10,7 +10,7 @@ import { repeatsId } from "../../../domain/reused-id.ts";
 import { type Run, runId } from "../../../domain/run.ts";
 import { precedentsOf } from "../../../domain/same-request.ts";
 import { approvalMarks, type CardMarks } from "../../../domain/text/card-layout.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { askedIn, headline } from "../../../domain/text/headline.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_READ, CARD_STATE_BLOCK, CARD_UNDO } from "../names.ts";
 import {
@@ -56,7 +56,6 @@ const REASON_ON_CARD_CHARS = 300;
 const ANSWER_ON_CARD_CHARS = 400;
 /** Slack's limit for the text of a header. */
 const HEADER_CHARS = 150;
-const ASKED_CHARS = 150;
 
 export function approvalCard(run: Run, approval: Approval, deployment: Deployment = UNNAMED): Message {
   const state = cardState(run, approval);
@@ -82,7 +81,7 @@ function blockId({ approval: { version }, state }: Card): string {
 
 /** The text that a phone's lock screen shows. */
 function notificationText({ run, approval, state, marks, deployment }: Card): string {
-  const asked = headline(approval.request, ASKED_CHARS).text;
+  const asked = askedIn(approval.request);
   const name = deployment.name === "" ? "" : `${deployment.name} · `;
   // A lock screen has room for little before the action. The card says the rest.
   const title = state.title.replace(/ by the service.*$/, "");
@@ -225,7 +224,7 @@ function stateBlocks({ text, held, notDeliveredSince, cause }: CardState): Block
 /** What was asked. The block's id contains the head of the audit, so that someone with access to only the database cannot change it. */
 function askedBlock(card: Card): Block {
   const { request, audited } = card.approval;
-  const block = rich(line(span(headline(request, ASKED_CHARS).text)), askedLine(card, card.state.decision));
+  const block = rich(line(span(askedIn(request))), askedLine(card, card.state.decision));
   return audited === undefined
     ? block
     : { ...block, block_id: `audit:${audited.seq}:${audited.link.slice(0, 16)}` };

@@ -9,7 +9,7 @@ import { shownCalls } from "../../../domain/gathered-call.ts";
 import type { Call, Called, Gathered, GatheredCall } from "../../../domain/follow-up.ts";
 import type { Run } from "../../../domain/run.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { HEADLINE_CHARS, askedIn } from "../../../domain/text/headline.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { OPEN_QUEUE } from "../names.ts";
 import { type MessageId, withId } from "./message-id.ts";
@@ -29,15 +29,13 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 
-const ASKED_CHARS = 150;
-
 export function callMessage(run: Run, found: CallIn): Message {
   if (!isCurrent(found)) return past(found);
   const { approval } = found;
   const call = { ...found.call, says: saysNow(found) };
   const now = { approval, call };
   const { title, brief } = titleOf(now);
-  const asked = headline(approval.request, ASKED_CHARS).text;
+  const asked = askedIn(approval.request);
   const id: MessageId = call.channel === undefined ? `call:${call.says}` : "announcement:stage";
   return withId(id, {
     text: escaped(`${brief}: ${asked}`),
@@ -91,8 +89,8 @@ function calledLine(who: Called | null) {
 
 /** The request as on the card: masked and shortened. */
 function askedLine(run: Run, approval: Approval) {
-  const asked = headline(approval.request, ASKED_CHARS).text;
-  return line(...askedWithMarks(asked, ASKED_CHARS, approvalMarks(run, approval)));
+  const asked = askedIn(approval.request);
+  return line(...askedWithMarks(asked, HEADLINE_CHARS, approvalMarks(run, approval)));
 }
 
 function whereLine(run: Run, { since }: Approval) {
@@ -254,8 +252,8 @@ function namedLines(of: readonly GatheredCall[], links: Links): RichTextSection[
     if (asked === undefined) return [];
     const words =
       marks === undefined
-        ? [untrustedSpan(asked, ASKED_CHARS, { bold: true })]
-        : askedWithMarks(asked, ASKED_CHARS, marks);
+        ? [untrustedSpan(asked, HEADLINE_CHARS, { bold: true })]
+        : askedWithMarks(asked, HEADLINE_CHARS, marks);
     return [line(span("• "), ...words, ...cardLink(card, links))];
   });
   const more = of.length - named.length;
@@ -269,8 +267,8 @@ function past(found: CallIn): Message {
   const fate = fateOf(found);
   const state = channel === undefined ? "This thread shows where it stands." : FATES[fate];
   // The request that the call was about is no longer stored once it has changed.
-  const asked = fate === "changed" ? null : headline(found.approval.request, ASKED_CHARS).text;
-  const named = asked === null ? [] : [span(": "), untrustedSpan(asked, ASKED_CHARS, { bold: true })];
+  const asked = fate === "changed" ? null : askedIn(found.approval.request);
+  const named = asked === null ? [] : [span(": "), untrustedSpan(asked, HEADLINE_CHARS, { bold: true })];
   return withId(channel === undefined ? "call:past" : "announcement:past", {
     text: escaped(`${what}${asked === null ? "" : `: ${asked}`}. ${state}`),
     blocks: [rich(line(span(`${what} `), moment(at), ...named, span(`. ${state}`)))],

@@ -8,7 +8,7 @@ import type { Precedents } from "../../../domain/precedent.ts";
 import { requestFileName } from "../../../domain/request-file.ts";
 import { contextBehind, secretsInContext } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { HEADLINE_CHARS, askedIn } from "../../../domain/text/headline.ts";
 import { DECISION_MODAL, READING_MODAL, WINDOW_UNDO } from "../names.ts";
 import { auditNote, disputeBlocks, historyBlocks, precedentBlocks } from "./card-history.ts";
 import { type Deployment, UNNAMED } from "./deployment.ts";
@@ -251,8 +251,6 @@ export const refusalModal = (refusal: Refusal, asker: UserId): View =>
 // The window after an approval that the rule holds. It shows the end of the hold, and Undo. Nothing changes an open window when the approval
 // leaves or is denied, so its words must stay true.
 
-const ASKED_CHARS = 150;
-
 /**
  * Returns null if the approval is not on hold. `nonce` is that of the submitted form: only the person who submitted it can use the button.
  */
@@ -270,10 +268,7 @@ export function heldModal(
     title: plain("Approved, not sent yet"),
     close: plain("Close"),
     blocks: [
-      rich(
-        ...marksLine(run, request, deployment),
-        line(untrustedSpan(headline(request, ASKED_CHARS).text, ASKED_CHARS)),
-      ),
+      rich(...marksLine(run, request, deployment), line(untrustedSpan(askedIn(request), HEADLINE_CHARS))),
       rich(
         line(
           span("Your approval is recorded. It is sent at "),

@@ -3,7 +3,7 @@
 import type { Block, View } from "@slack/types";
 import { SNOOZES } from "../../../domain/handling.ts";
 import { MAX_QUESTION_CHARS, questionsOf } from "../../../domain/question.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { HEADLINE_CHARS, askedIn } from "../../../domain/text/headline.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";
 import type { OpenedForm } from "../../../usecases/open-form.ts";
 import {
@@ -21,8 +21,6 @@ import {
 import { approvalOf } from "./request-blocks.ts";
 import { type MessageId, withId } from "./message-id.ts";
 import { line, person, plain, quote, rich, span, untrustedQuote, untrustedSpan } from "./rich.ts";
-
-const ASKED_CHARS = 150;
 
 export function followUpForm(opened: OpenedForm): View {
   switch (opened.ticket.asks) {
@@ -101,8 +99,7 @@ function snoozeForm({ ticket }: OpenedForm): View {
   });
 }
 
-const about = (saw: OpenedForm["ticket"]["saw"]) =>
-  quote(untrustedSpan(headline(saw, ASKED_CHARS).text, ASKED_CHARS));
+const about = (saw: OpenedForm["ticket"]["saw"]) => quote(untrustedSpan(askedIn(saw), HEADLINE_CHARS));
 
 type Form = {
   readonly callback_id: string;

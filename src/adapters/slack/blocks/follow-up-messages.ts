@@ -1,12 +1,11 @@
 // The thread's messages about questions to the requester and about hand-overs. Slack notifies the people whom they mention.
 
 import type { Block } from "@slack/types";
-import type { Approval } from "../../../domain/approval.ts";
 import { followUpMessageKey } from "../../../domain/handling.ts";
 import { findQuestion, type FoundQuestion, handoverSlot, isHandoverSlot } from "../../../domain/question.ts";
 import type { Run } from "../../../domain/run.ts";
 import type { Slot } from "../../../domain/slot.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { HEADLINE_CHARS, askedIn } from "../../../domain/text/headline.ts";
 import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { QUESTION_ANSWER } from "../names.ts";
 import { withId } from "./message-id.ts";
@@ -24,7 +23,6 @@ import {
   untrustedSpan,
 } from "./rich.ts";
 
-const ASKED_CHARS = 150;
 /** The room for a question or an answer. Nearly every one fits, but one of 3,000 characters may be longer as Slack counts it. */
 const SAID_CHARS = 5_000;
 const IN_NOTIFICATION_CHARS = 150;
@@ -44,10 +42,7 @@ function question(run: Run, { approval, question: asked }: FoundQuestion, key: s
     person(by),
     span(" asks about a request of this run:"),
   );
-  const about = line(
-    span("Request: "),
-    untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS),
-  );
+  const about = line(span("Request: "), untrustedSpan(askedIn(approval.request), HEADLINE_CHARS));
   const said =
     answer === undefined
       ? [isOpen ? HOW_TO_ANSWER : line(span(NO_LONGER_NEEDED))]
@@ -89,7 +84,7 @@ function handedOver({ approvals }: Run, slot: Slot): Message {
   const match = found.find(({ handover: { id } }) => handoverSlot(id) === slot);
   if (match === undefined) throw new TypeError(`no message is drawn for ${slot}`);
   const { from, to } = match.handover;
-  const asked = askedText(match.approval);
+  const asked = askedIn(match.approval.request);
   return withId("thread:handed-over", {
     text: escaped(`Handed over to you: ${asked}`),
     blocks: [
@@ -100,10 +95,8 @@ function handedOver({ approvals }: Run, slot: Slot): Message {
           person(from),
           span(" asks you to look at this request instead. Its card is in this thread."),
         ),
-        quote(untrustedSpan(asked, ASKED_CHARS)),
+        quote(untrustedSpan(asked, HEADLINE_CHARS)),
       ),
     ],
   });
 }
-
-const askedText = ({ request }: Approval): string => headline(request, ASKED_CHARS).text;

@@ -10,7 +10,7 @@ import { requestFileState } from "../../../domain/render-key.ts";
 import { requestFileName } from "../../../domain/request-file.ts";
 import type { Run } from "../../../domain/run.ts";
 import { cardFields, type CardMarks, type ShortField } from "../../../domain/text/card-layout.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { askedIn } from "../../../domain/text/headline.ts";
 import type { Marks, Risk } from "../../../domain/text/marks.ts";
 import { head, oneLine } from "../../../domain/text/excerpt.ts";
 import { needsFile, requestParts } from "../../../domain/text/request-text.ts";
@@ -270,7 +270,7 @@ type Style = { readonly style?: "primary" | "danger" };
 
 /** Returns a function that draws buttons for this approval. Each carries its nonce as the value, and a label for screen readers. */
 export function buttonsOf({ nonce, request }: Approval) {
-  const asked = headline(request, LABEL_CHARS).text;
+  const asked = askedIn(request, LABEL_CHARS);
   return (action_id: string, text: string, style: Style = {}): object => ({
     type: "button",
     action_id,

@@ -4,7 +4,7 @@ import type { Approval } from "../../../domain/approval.ts";
 import type { NoticeContent } from "../../../domain/notice.ts";
 import type { MessageTs } from "../../../domain/ids.ts";
 import { cardOf, type Run, runId } from "../../../domain/run.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { askedIn } from "../../../domain/text/headline.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./pending-card.ts";
 import { type Deployment, runIdElement, UNNAMED } from "./deployment.ts";
 import { type MessageId, withId } from "./message-id.ts";
@@ -25,7 +25,6 @@ import {
 import { withoutSpeaker } from "./delivery-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
-const ASKED_CHARS = 150;
 
 /** `links` are those to the cards of `cardsOfNotice`. Without one, the notice has no link. */
 export function privateNotice(
@@ -120,8 +119,7 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
 function aboutDecision(notice: DecisionNotice, run: Run, drawing: Drawing): Message {
   const { title, ending, rest, quoted, after } = decisionWords(notice);
   const approval = run.approvals.find(({ id }) => id === notice.approval);
-  const asked =
-    approval === undefined || !wasDecided(approval) ? null : headline(approval.request, ASKED_CHARS).text;
+  const asked = approval === undefined || !wasDecided(approval) ? null : askedIn(approval.request);
   return message(asked === null ? title : escaped(`${beginningOf(notice)}: ${asked}`), [
     line(span(`${title}${ending}`, { bold: true }), span(rest)),
     ...(quoted === undefined ? [] : [quote(untrustedSpan(withoutSpeaker(quoted), SERVICE_WORDS_CHARS))]),
@@ -223,7 +221,7 @@ function tooFewApprovers(
   const approval = run.approvals.find(({ id }) => id === few.approval);
   const place = { type: "channel" as const, channel_id: run.channel };
   const title = tooFewApproversTitle(few);
-  const asked = approval === undefined ? null : headline(approval.request, ASKED_CHARS).text;
+  const asked = approval === undefined ? null : askedIn(approval.request);
   const brief = few.able === 0 ? title : "Too few can approve this";
   return message(asked === null ? title : escaped(`${brief}: ${asked}`), [
     line(span(`${title}. `, { bold: true }), span(tooFewApproversWords(few, approval))),

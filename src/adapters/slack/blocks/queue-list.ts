@@ -7,7 +7,7 @@ import type { Freeze } from "../../../domain/freeze.ts";
 import type { QueueItem, ReviewGroup, UndeliveredItem } from "../../../domain/queue.ts";
 import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { askedIn } from "../../../domain/text/headline.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { ageWords } from "../../../domain/text/time-words.ts";
 import { QUEUE_REVIEW, QUEUE_REVIEW_RULE, QUEUE_REVIEW_RUN } from "../names.ts";
@@ -146,7 +146,7 @@ function rowsWithId(id: "queue:yours" | "queue:others", rows: readonly QueueRow[
   });
 }
 
-/** Shorter than the headline of a card (150 characters), because a line on a phone has less room. */
+/** Shorter than the headline of a card, because a line on a phone has less room. */
 const ASKED_CHARS = 110;
 /** Slack's limit for an `accessibility_label`. */
 const LABEL_CHARS = 75;
@@ -154,7 +154,7 @@ const LABEL_CHARS = 75;
 /** The service's words are plain text, in which Slack reads no markup. Our words, with mentions and links, are in the small print below. */
 export function requestRow({ item, link, review }: QueueRow): Block[] {
   const { run, approval, marks } = item;
-  const asked = headline(approval.request, ASKED_CHARS).text;
+  const asked = askedIn(approval.request, ASKED_CHARS);
   const mark = marks.risk === null ? "" : `${riskMark(marks.risk)} `;
   const text = `${mark}${marksInPlainText(marks)}: ${asked}`;
   const place = `<#${run.channel}> · ${run.origin === "started" ? "asked" : "watched"} by <@${run.requester}>`;

@@ -8,7 +8,7 @@ import type { KeptRule } from "../../../domain/policy/policy.ts";
 import type { QueueItem } from "../../../domain/queue.ts";
 import type { Run } from "../../../domain/run.ts";
 import { precedentsOf } from "../../../domain/same-request.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { askedIn } from "../../../domain/text/headline.ts";
 import type { OpenedReview } from "../../../usecases/review.ts";
 import {
   APPROVE_REASON_BLOCK,
@@ -208,7 +208,7 @@ type Form = OpenedReview["forms"][number];
 function requestPart({ item, nonce }: Form, at: number, before: Form | undefined): Block[] {
   const { run, approval } = item;
   const { request } = approval;
-  const asked = headline(request, TITLE_CHARS).text;
+  const asked = askedIn(request, TITLE_CHARS);
   const isSameRun =
     before !== undefined &&
     before.item.run.key === run.key &&
@@ -253,7 +253,7 @@ function apartList(heading: string, apart: readonly Apart[]): Block[] {
   const lines = apart.map(({ item, link }) =>
     line(
       span("• "),
-      span(headline(item.approval.request, TITLE_CHARS).text),
+      span(askedIn(item.approval.request, TITLE_CHARS)),
       ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "open the card" }]),
     ),
   );

@@ -5,7 +5,7 @@ import type { Request } from "../../../domain/approval.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
 import { cardMarks } from "../../../domain/text/card-layout.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { askedIn } from "../../../domain/text/headline.ts";
 import type { RefusedLine, Reviewed } from "../../../usecases/submit-review.ts";
 import { REVIEW_NEXT_MODAL } from "../names.ts";
 import { withId } from "./message-id.ts";
@@ -75,7 +75,7 @@ function recordedWords({ approve, deny }: Reviewed["recorded"]): string {
 }
 
 function refusedLine({ request, run, refusal, link = null }: RefusedWithLink): Block {
-  const what = request === null ? "A request" : headline(request, TITLE_CHARS).text;
+  const what = request === null ? "A request" : askedIn(request, TITLE_CHARS);
   return rich(
     line(
       untrustedSpan(what, TITLE_CHARS, { bold: true }),
@@ -89,5 +89,5 @@ function refusedLine({ request, run, refusal, link = null }: RefusedWithLink): B
 function nowLine(run: Run | null, now: Request): RichTextSection {
   const names = run === null ? undefined : approvalOf(run, now)?.appliedRule.card;
   const marks = cardMarks(now, contextBehind(run?.context ?? null, now), names);
-  return line(span("Now: "), ...askedWithMarks(headline(now, TITLE_CHARS).text, TITLE_CHARS, marks));
+  return line(span("Now: "), ...askedWithMarks(askedIn(now, TITLE_CHARS), TITLE_CHARS, marks));
 }

@@ -12,7 +12,7 @@ import {
   notStopped,
   type SentFate,
 } from "../../../domain/stop-report.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { askedIn } from "../../../domain/text/headline.ts";
 import { COMMAND } from "./receipts.ts";
 import type { Deployment } from "./deployment.ts";
 import { cardLink, count, line, type Links, plural, span, untrustedSpan } from "./rich.ts";
@@ -99,7 +99,7 @@ function namedLines(run: Run, { named, more }: Named, command: string, links: Li
   const lines = named.map(({ approval, fate }) =>
     line(
       span(`• ${FATES[fate]}: `),
-      untrustedSpan(headline(approval.request, ASKED_CHARS).text, ASKED_CHARS, { bold: true }),
+      untrustedSpan(askedIn(approval.request, ASKED_CHARS), ASKED_CHARS, { bold: true }),
       ...cardLink(cardOf(run, approval), links),
     ),
   );

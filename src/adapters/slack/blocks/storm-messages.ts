@@ -8,7 +8,7 @@ import type { Slot } from "../../../domain/slot.ts";
 import { closedOf, decidedOf, linesOf, movedToCards } from "../../../domain/listing.ts";
 import { activeStorm } from "../../../domain/storm.ts";
 import { approvalMarks } from "../../../domain/text/card-layout.ts";
-import { headline } from "../../../domain/text/headline.ts";
+import { askedIn } from "../../../domain/text/headline.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
 import { CARD_READ, OPEN_QUEUE } from "../names.ts";
 import { brakesAre } from "./brake-blocks.ts";
@@ -112,7 +112,7 @@ function lineOf(run: Run, approval: Approval): Block[] {
     needs === 1 ? [] : [span(` · ${count(votes.length)} of ${count(needs)} approvals`)];
   const deadline = deadlineOf(approval);
   const said = line(
-    ...askedWithMarks(headline(request, ACTION_CHARS).text, ACTION_CHARS, approvalMarks(run, approval)),
+    ...askedWithMarks(askedIn(request, ACTION_CHARS), ACTION_CHARS, approvalMarks(run, approval)),
     span(" · asked "),
     moment(approval.since),
     ...(deadline === null ? [] : [span(" · deadline "), moment(deadline)]),
