@@ -1,7 +1,7 @@
 // Handles the buttons, the menu and the forms for claims, questions and extensions. The listener has already acknowledged the press. A
 // successful press gets no answer, because the card or the thread shows the result.
 
-import { Nonce, parsed, UserId } from "../../domain/ids.ts";
+import { Nonce, parsed, type PersonId, UserId } from "../../domain/ids.ts";
 import type { Result } from "../../domain/result.ts";
 import { PortError } from "../../ports.ts";
 import type { Click, OpenedForm } from "../../usecases/open-form.ts";
@@ -136,7 +136,7 @@ export const onSnoozeSubmit = (deps: ListenerDeps, payload: SubmitPayload): Prom
     return deps.claimRequest.snooze(by, nonce, chosen === "" ? null : Number(chosen));
   });
 
-type Submit = (by: { team: Click["team"]; user: UserId }, nonce: Nonce | null) => Promise<Handled>;
+type Submit = (by: PersonId, nonce: Nonce | null) => Promise<Handled>;
 
 /** `field` is the block of the form's only field. */
 async function submit(

@@ -1,7 +1,7 @@
 // Private notices to a person about something they did. The service's words are drawn as text, in which Slack reads no markup.
 
 import type { Approval } from "../../../domain/approval.ts";
-import type { NoticeContent } from "../../../domain/notice.ts";
+import type { DecisionNotice, NoticeContent } from "../../../domain/notice.ts";
 import type { MessageTs } from "../../../domain/ids.ts";
 import { cardOf, type Run, runId } from "../../../domain/run.ts";
 import { askedIn } from "../../../domain/text/headline.ts";
@@ -68,8 +68,6 @@ export function queuedNotice(before: number): Message {
   const why = " Slack accepts about one a second. Your task is recorded; don't start it again.";
   return withId("notice:queued", message(text, [line(span(text, { bold: true }), span(why))]));
 }
-
-type DecisionNotice = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
 
 /** `ending` is ": " if the rest completes the sentence of the title. */
 type DecisionWords = {
