@@ -4,7 +4,7 @@
 import { Nonce, parsed, type PersonId, UserId } from "../../domain/ids.ts";
 import type { Result } from "../../domain/result.ts";
 import { PortError } from "../../ports.ts";
-import type { Click, OpenedForm } from "../../usecases/open-form.ts";
+import type { OpenedForm } from "../../usecases/open-form.ts";
 import type { Handled } from "../../usecases/handle-request.ts";
 import type { RefusedAttempt } from "../../usecases/refusals.ts";
 import { followUpForm } from "./blocks/follow-up-forms.ts";
