@@ -193,7 +193,7 @@ export const EARLIER_MARK = "earlier backup mark";
 
 /** The signatures of accepted requests, so that none is accepted twice. */
 export type ReplayCache = {
-  /** Remembers the mark for `keepMs` from `at`. Resolves to true the first time only. */
+  /** Remembers the mark for `keepMs` from `at`. Resolves to true the first time only. Rejects if the store does not answer. */
   markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
   /** Forgets the mark, so that it counts as new again. May be called twice. */
   unmark(mark: string): Promise<void>;

@@ -4,12 +4,13 @@
 import type { RequestListener } from "node:http";
 import { App, HTTPReceiver } from "@slack/bolt";
 import type { Logger } from "@slack/logger";
+import type { ReplayCache } from "../../ports/store.ts";
 import type { Connections } from "./clients.ts";
 import { apiBase, type Connection, createSocketConnection } from "./socket-connection.ts";
 import { textAnswer } from "./blocks/message-id.ts";
 import { isMention } from "./payloads.ts";
 import { createWorkspaceCheck, type TeamOf } from "./workspace-check.ts";
-import { createRequestVerifier, EVENTS_PATH, MAX_BODY_BYTES, type ReplayCache } from "./request-verifier.ts";
+import { createRequestVerifier, EVENTS_PATH, MAX_BODY_BYTES } from "./request-verifier.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import type { LiveHomes } from "./live-homes.ts";
 import { listen } from "./listeners.ts";

@@ -4,6 +4,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { ReplayCache } from "../../ports/store.ts";
 
 /** Where Slack posts, as in manifest.http.yml. The path must match exactly: no query, no trailing slash, the same case. */
 export const EVENTS_PATH = "/slack/events";
@@ -13,13 +14,6 @@ const MAX_HEADERS = 100;
 const WINDOW_MS = 5 * 60_000;
 /** How long a signature can be valid (ms), because Slack's clock may be a whole window ahead of ours or behind it. */
 const KEEP_MS = 2 * WINDOW_MS;
-
-export type ReplayCache = {
-  /** Resolves to true only the first time. Rejects if the store does not answer. */
-  markSeen(mark: string, at: number, keepMs: number): Promise<boolean>;
-  /** Removes the mark of a request that failed, so that Slack may send it again. */
-  unmark(mark: string): Promise<void>;
-};
 
 export type RequestVerifierOptions = {
   readonly signingSecret: string;

@@ -3,7 +3,8 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { createRequestVerifier, type ReplayCache } from "#src/adapters/slack/request-verifier.ts";
+import { createRequestVerifier } from "#src/adapters/slack/request-verifier.ts";
+import type { ReplayCache } from "#src/ports/store.ts";
 import { FORM, knockOn, requestOf, sign } from "../../attacks/knock.ts";
 import { NOON } from "../../make/run.ts";
 
