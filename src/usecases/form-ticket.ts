@@ -28,7 +28,7 @@ export async function ownForm(
  * Resolves to the form with this nonce if it belongs to this person and can decide. A window for reading and a form that asks for something
  * else are unknown. A request in a form with several requests is decided only in that form (`bundle`).
  */
-export function formOf(
+export function formToDecide(
   deps: Pick<DecideDeps, "store" | "time">,
   by: PersonId,
   nonce: Nonce | null,

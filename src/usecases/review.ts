@@ -23,7 +23,7 @@ import { requestSlot } from "../domain/slot.ts";
 import { needsFile, shownChars } from "../domain/text/request-text.ts";
 import { aboutRequest, auditEntry, type AuditEntry, momentsOf } from "../audit/entry.ts";
 import type { FormTicket } from "../ports/store.ts";
-import { formOf } from "./form-ticket.ts";
+import { formToDecide } from "./form-ticket.ts";
 import { approvalOfButton, type OpenedForm, openFormForCard } from "./open-form.ts";
 import { type QueueDeps, readQueue, type WholeQueue } from "./read-queue.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
@@ -212,7 +212,7 @@ async function shownForm(
   bundle: Nonce,
   nonce: Nonce | null,
 ): Promise<ReviewForm | null> {
-  const ticket = await formOf(deps, by, nonce, bundle);
+  const ticket = await formToDecide(deps, by, nonce, bundle);
   if ("type" in ticket) return null;
   const run = (await deps.store.load(ticket.run))?.run;
   const approval = run === undefined ? null : findApproval(run, ticket.approval);

@@ -5,7 +5,7 @@ import type { Verdict } from "../domain/approval.ts";
 import type { ApprovalId, Nonce, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
-import { formOf } from "./form-ticket.ts";
+import { formToDecide } from "./form-ticket.ts";
 import { attemptOf, currentRule, isRepeated, lookUpFacts, recordDecisions } from "./record-decisions.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
@@ -38,7 +38,7 @@ async function submit(
   nonce: Nonce | null,
   { chosen, ...typed }: Typed & { readonly chosen: Verdict | null },
 ): Promise<Result<Recorded, RefusedAttempt>> {
-  const form = await formOf(deps, by, nonce, null);
+  const form = await formToDecide(deps, by, nonce, null);
   if ("type" in form) return refused(deps, { refusal: form, run: null }, by, { step: "submit" });
   const ticket = form.choice === true && chosen !== null ? { ...form, verdict: chosen } : form;
   const run = (await deps.store.load(ticket.run))?.run;

@@ -7,7 +7,7 @@ import type { ApprovalId, Nonce, RunKey, PersonId } from "../domain/ids.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { refusalOfReason } from "../domain/submission.ts";
-import { formOf, type NoForm } from "./form-ticket.ts";
+import { formToDecide, type NoForm } from "./form-ticket.ts";
 import { attemptOf, currentRule, type FilledForm, lookUpFacts, recordDecisions } from "./record-decisions.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MAX_TOGETHER } from "./review.ts";
@@ -80,7 +80,7 @@ async function filledIn(
   { bundle, reasons }: { readonly bundle: Nonce | null; readonly reasons: Reasons },
 ): Promise<FilledForm | NoForm> {
   if (bundle === null || verdict === null) return UNKNOWN;
-  const ticket = await formOf(deps, by, nonce, bundle);
+  const ticket = await formToDecide(deps, by, nonce, bundle);
   return "type" in ticket ? ticket : { ticket: { ...ticket, verdict }, reason: reasons[verdict], word: "" };
 }
 

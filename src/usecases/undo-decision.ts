@@ -6,7 +6,7 @@ import { undo } from "../domain/decide.ts";
 import type { ApprovalId, Nonce, PersonId } from "../domain/ids.ts";
 import { ok, type Result } from "../domain/result.ts";
 import type { Run } from "../domain/run.ts";
-import { formOf } from "./form-ticket.ts";
+import { formToDecide } from "./form-ticket.ts";
 import { type Click, findCard } from "./open-form.ts";
 import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
@@ -26,7 +26,7 @@ export function createUndoDecision(deps: DecideDeps): UndoDecision {
       return takeBack(deps, click, { run, approval: approval.id, version, saw: approval.request });
     },
     async inWindow(by, nonce) {
-      const form = await formOf(deps, by, nonce, null);
+      const form = await formToDecide(deps, by, nonce, null);
       if ("type" in form) return refused(deps, { refusal: form, run: null }, by, { step: "undo" });
       const run = (await deps.store.load(form.run))?.run;
       if (run === undefined)
