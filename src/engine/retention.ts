@@ -1,4 +1,4 @@
-// Deletes finished runs and their texts after a while. The audit stays.
+// Deletes finished runs and their texts after a while. The audit stays, and so does a run while a dispute of one of its decisions is open.
 
 import type { EventLog } from "../ports.ts";
 import type { RunStore } from "../ports/store.ts";

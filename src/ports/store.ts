@@ -99,8 +99,8 @@ export type RunStore = {
   ): Promise<void>;
   channelsInUse(): Promise<readonly ChannelId[]>;
   /**
-   * Removes finished runs whose last change is older than `before` (ms), a batch in each transaction. Other work gets its turn in between.
-   * Ends early once `isStopping` returns true. Keeps the audit. Resolves to their number.
+   * Removes finished runs without an open dispute whose last change is older than `before` (ms), a batch in each transaction. Other work
+   * gets its turn in between. Ends early once `isStopping` returns true. Keeps the audit. Resolves to their number.
    */
   forget(before: number, isStopping?: () => boolean): Promise<number>;
 };

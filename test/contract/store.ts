@@ -286,6 +286,24 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await bench.store.forget(bench.now)).toBe(0);
       });
 
+      test("an old finished run stays while one of its decisions has an open dispute", async () => {
+        const run = aWatchedRun();
+        const stored = await bench.stored(run);
+        await bench.store.save(stored, run, { finished: true });
+        const disputed = (refers: number) => anAuditEntry(run, { what: "disputed", refers });
+        await bench.store.audit([disputed(1), disputed(2)]);
+        const [first, second] = await bench.store.auditAfter(0, ["disputed"], 10);
+        const closed = (dispute: typeof first) =>
+          anAuditEntry(run, { what: "dispute-closed", refers: dispute?.seq ?? 0 });
+        await bench.store.audit([closed(first)]);
+        bench.now += 1_000;
+        expect(await bench.store.forget(bench.now)).toBe(0);
+        expect(await bench.store.load(run.key)).not.toBeNull();
+        await bench.store.audit([closed(second)]);
+        expect(await bench.store.forget(bench.now)).toBe(1);
+        expect(await bench.store.load(run.key)).toBeNull();
+      });
+
       test("however many old finished runs there are, all are deleted in batches, and a stop ends this after a batch", async () => {
         const count = 250;
         const runs = Array.from({ length: count }, () => aWatchedRun());

@@ -2,18 +2,24 @@
 
 import { describe, expect, test } from "vitest";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
-import { UserId } from "#src/domain/ids.ts";
+import { type RunId, UserId } from "#src/domain/ids.ts";
 import { OPENING } from "#src/domain/slot.ts";
 import { printedMessage } from "../adapters/slack/blocks/printed.ts";
 import { ADMIN, type Bench, createBench } from "../make/bot.ts";
 import { changeRecord } from "../make/changed-record.ts";
-import { cardOf, disputed } from "../make/dispute.ts";
+import { cardOf, disputed, withReceipt } from "../make/dispute.ts";
 import { BY, disputes } from "../make/receipts.ts";
 import { CHANNEL, TEAM } from "../make/run.ts";
 
 const ADMIN_HERE = { team: TEAM, user: ADMIN, channel: CHANNEL };
 
 const closings = ({ store }: Bench) => store.auditAfter(0, ["dispute-closed"], 100);
+
+async function end({ agents, clock }: Bench, id: RunId): Promise<void> {
+  agents.statuses.set(id, "succeeded");
+  agents.pending.delete(id);
+  await clock.pass(120_000);
+}
 
 describe("an admin", () => {
   test("closes a dispute in their own words, which the card shows, once", async () => {
@@ -45,13 +51,26 @@ describe("an admin", () => {
     expect(await closings(bench)).toHaveLength(1);
   });
 
-  test("closes a dispute about a run whose record is deleted, which no card can show", async () => {
+  test("closes a dispute of a finished run after the retention time on its card, and the run is deleted after that", async () => {
     const bench = await createBench();
     const { id } = await disputed(bench);
-    bench.agents.statuses.set(id, "succeeded");
-    bench.agents.pending.delete(id);
-    await bench.clock.pass(120_000);
+    await end(bench, id);
+    expect(await bench.store.forget(Number.MAX_SAFE_INTEGER)).toBe(0);
+    expect(await bench.flow.closeDispute(ADMIN_HERE, id, "all well")).toEqual({
+      ok: true,
+      value: { disputes: 1, isCardKept: true },
+    });
+    await bench.clock.pass(3_000);
+    expect((await cardOf(bench, id)).shown).toContain(`Dispute closed by @${ADMIN}: all well`);
     expect(await bench.store.forget(Number.MAX_SAFE_INTEGER)).toBe(1);
+  });
+
+  test("closes a dispute about a run whose record was deleted before, which no card can show", async () => {
+    const bench = await createBench();
+    const { id, receipt } = await withReceipt(bench);
+    await end(bench, id);
+    expect(await bench.store.forget(Number.MAX_SAFE_INTEGER)).toBe(1);
+    await bench.flow.dispute(BY, receipt.id);
     expect(await bench.flow.closeDispute(ADMIN_HERE, id, "all well")).toEqual({
       ok: true,
       value: { disputes: 1, isCardKept: false },

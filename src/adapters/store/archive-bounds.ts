@@ -6,7 +6,7 @@ import { archivedPlace, BEGINNING, parsedEntry } from "../../domain/audit/verify
 import type { Json } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { ALARMS } from "../../ports/notification.ts";
-import type { Database, Trx } from "./database.ts";
+import type { AuditRow, Database, Trx } from "./database.ts";
 import { parsedJson } from "./run-row.ts";
 
 type AuditBase = {
@@ -152,17 +152,27 @@ async function firstFinding(db: Reader): Promise<number | null> {
   return (await entries.orderBy("seq").limit(1).executeTakeFirst())?.seq ?? null;
 }
 
-/** Resolves to the first entry of a kind that no later entry of the other kind ends. Two freezes of one channel can be in force at once. */
 async function firstOpen(db: Reader, opens: string, ends: string): Promise<number | null> {
   const rows = db.selectFrom("audit").select(["seq", "what", "entry"]).where("what", "in", [opens, ends]);
-  const open = new Set<number>();
-  for (const { seq, what, entry } of await rows.orderBy("seq").execute()) {
-    const refers = parsedEntry(entry)?.["refers"];
-    if (what === opens) open.add(seq);
+  const [first] = stillOpen(await rows.orderBy("seq").execute(), opens);
+  return first?.seq ?? null;
+}
+
+/**
+ * Returns the entries of the kind `opens` that no later entry of another kind ends. Two freezes of one channel can be in force at once.
+ * `rows`: in their order.
+ */
+export function stillOpen<Row extends Pick<AuditRow, "seq" | "what" | "entry">>(
+  rows: readonly Row[],
+  opens: string,
+): readonly Row[] {
+  const open = new Map<number, Row>();
+  for (const row of rows) {
+    const refers = parsedEntry(row.entry)?.["refers"];
+    if (row.what === opens) open.set(row.seq, row);
     else if (typeof refers === "number") open.delete(refers);
   }
-  const [first = null] = open;
-  return first;
+  return [...open.values()];
 }
 
 /** The most notifications that are named. */

@@ -1,5 +1,5 @@
-// How each engine finds the decisions on the same request, the disputes of a decision, and the entries of one run: by an index, however long
-// the audit is.
+// How each engine finds the decisions on the same request, the disputes of a decision and of several runs, and the entries of one run: by an
+// index, however long the audit is.
 
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { decidedBefore, entriesOfRuns } from "#src/adapters/store/audit-log.ts";
 import { openPostgres, POSTGRES } from "#src/adapters/store/postgres.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
-import { disputesOf } from "#src/adapters/store/stored-notifications.ts";
+import { disputesOf, disputesOfRuns } from "#src/adapters/store/stored-notifications.ts";
 import { type ApprovalId, RunKey } from "#src/domain/ids.ts";
 import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
 
@@ -53,6 +53,9 @@ const sameRun = (db: Database): Query =>
   entriesOfRuns(db, "id4000", [RunKey("agentrun4000"), RunKey("agentrun4001")]);
 const disputesOfOne = (db: Database): Query =>
   disputesOf(db, { run: RunKey("agentrun4000"), approval: "apr40000" as ApprovalId, refers: 1, by: null });
+
+const disputesOfTwo = (db: Database): Query =>
+  disputesOfRuns(db, [RunKey("agentrun4000"), RunKey("agentrun4001")]);
 
 async function planOf(query: Query, found: number, plan?: ReturnType<typeof sql>): Promise<string> {
   expect(await query.execute()).toHaveLength(found);
@@ -112,4 +115,15 @@ test("SQLite finds the disputes of a decision by an index", async () => {
 test("PostgreSQL finds the disputes of a decision by an index", async () => {
   const plan = await planOf(disputesOfOne(await onPostgres()), 1);
   expect(plan).toContain("Index Scan using audit_by_run ");
+});
+
+test("SQLite finds the disputes of several runs by an index", async () => {
+  const plan = await planOf(disputesOfTwo(await onSqlite()), 4, sql`query plan`);
+  expect(plan).toContain("SEARCH audit USING INDEX audit_by_run ");
+});
+
+test("PostgreSQL finds the disputes of several runs by an index", async () => {
+  const plan = await planOf(disputesOfTwo(await onPostgres()), 4);
+  expect(plan).toContain("audit_by_run ");
+  expect(plan).not.toContain("Seq Scan");
 });
