@@ -150,7 +150,8 @@ async function submit(
     if (done.ok) return undefined;
     const { refusal } = done.error;
     const canFixInForm = FIXABLE_IN_FORM.has(refusal.type) && field in view.state.values;
-    return canFixInForm ? inField(field, refusalPlain(refusal)) : refusedForm(refusal, user.id);
+    if (canFixInForm) return inField(field, refusalPlain(refusal));
+    return refusedForm(refusal, user.id, typedInto({ view }, field, SAID_INPUT));
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not record what a person did about a request");

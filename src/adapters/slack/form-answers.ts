@@ -24,7 +24,7 @@ import { commandRefusalPlain, commandRefusalWords } from "./blocks/command-refus
 import { refusalPlain } from "./blocks/refusal-words.ts";
 import type { MessageId } from "./blocks/message-id.ts";
 import { reviewView } from "./blocks/review-modal.ts";
-import { withTypedReason } from "./blocks/typed-text.ts";
+import { withTypedText } from "./blocks/typed-text.ts";
 import { refreshHome } from "./home-and-queue.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 import {
@@ -158,15 +158,15 @@ function refusalAnswer(
     }
     case "changed":
       if (run === null) return refusedForm(refusal, asker, reason);
-      return updated(withTypedReason(changedModal(run, refusal.was, refusal.now, deployment), reason));
+      return updated(withTypedText(changedModal(run, refusal.was, refusal.now, deployment), reason));
     default:
       return refusedForm(refusal, asker, reason);
   }
 }
 
-/** `reason`: what the person typed. Empty if the form has no field for a reason. */
-export function refusedForm(refusal: Refusal, asker: UserId, reason = ""): SubmitAnswer {
-  return updated(withTypedReason(refusalModal(refusal, asker), reason));
+/** `typed`: empty if the form has no field for a text. */
+export function refusedForm(refusal: Refusal, asker: UserId, typed = ""): SubmitAnswer {
+  return updated(withTypedText(refusalModal(refusal, asker), typed));
 }
 
 const updated = (view: View): SubmitAnswer => ({ response_action: "update", view });

@@ -3,6 +3,7 @@
 import type { View } from "@slack/types";
 import { describe, expect, test } from "vitest";
 import { onUndoInWindow } from "#src/adapters/slack/clicks.ts";
+import { onAnswerSubmit, onQuestionSubmit } from "#src/adapters/slack/follow-up-clicks.ts";
 import {
   drawAgain,
   onDecisionSubmit,
@@ -16,6 +17,8 @@ import {
   REASON_BLOCK,
   REASON_INPUT,
   REVIEW_BLOCK,
+  SAID_BLOCK,
+  SAID_INPUT,
   VERDICT_INPUT,
 } from "#src/adapters/slack/names.ts";
 import type { SubmitPayload } from "#src/adapters/slack/payloads.ts";
@@ -119,6 +122,22 @@ describe("a form that something refuses while a person types keeps what they typ
     const shown = printedAnswer(await submit(REASON));
     expect(shown).toContain(`You typed:\n| ${REASON}`);
     expect(printedAnswer(await submit(" "))).not.toContain("You typed");
+  });
+
+  test.for<[Refusal["type"], Refusal]>([
+    ["changed", { type: "changed", was: aRequest("deploy"), now: aRequest("delete") }],
+    ["stopped", { type: "stopped", stop }],
+    ["frozen", { type: "frozen", freeze }],
+    ["unknown", { type: "unknown" }],
+  ])("in the window that refuses a question or an answer (%s)", async ([, refusal]) => {
+    const refuse = () => Promise.resolve(err({ refusal, run }));
+    const deps = { team: TEAM, askRequester: { ask: refuse, answer: refuse } } as unknown as ListenerDeps;
+    for (const submit of [onQuestionSubmit, onAnswerSubmit]) {
+      const answerTo = (typed: string) =>
+        submit(deps, submitted(aNonce(), { [SAID_BLOCK]: { [SAID_INPUT]: { value: typed } } }));
+      expect(printedAnswer(await answerTo(REASON))).toContain(`You typed:\n| ${REASON}`);
+      expect(printedAnswer(await answerTo(" "))).not.toContain("You typed");
+    }
   });
 
   test("in the results of Review together, if something was refused", async () => {

@@ -14,8 +14,8 @@ export function typedPart(texts: readonly string[], atMost = MAX_REASON_CHARS): 
   ];
 }
 
-/** Adds the reason behind the first block of the window, which says what happened. */
-export function withTypedReason(view: View, reason: string): View {
+/** Adds the text behind the first block of the window, which says what happened. */
+export function withTypedText(view: View, typed: string): View {
   const [what, ...others] = view.blocks;
-  return what === undefined ? view : { ...view, blocks: [what, ...typedPart([reason]), ...others] };
+  return what === undefined ? view : { ...view, blocks: [what, ...typedPart([typed]), ...others] };
 }

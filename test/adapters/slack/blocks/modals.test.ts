@@ -8,7 +8,7 @@ import { MODAL_HOLDS_CHARS, requestParts } from "#src/domain/text/request-text.t
 import { difference } from "#src/adapters/slack/blocks/request-blocks.ts";
 import { changedModal, formView, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
-import { withTypedReason } from "#src/adapters/slack/blocks/typed-text.ts";
+import { withTypedText } from "#src/adapters/slack/blocks/typed-text.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { anApproval, aNonce, aWatchedRun, NOON, REQUESTER, TEAM, withApprovals } from "../../../make/run.ts";
 import { always, anyRequest, anyRun, anyText } from "./hostile.ts";
@@ -239,7 +239,7 @@ describe("whatever the request, Slack accepts the modal and no one is mentioned,
       ["é", "è"],
       ["漢", "字"],
     ])
-      expectView(withTypedReason(changedModal(run, full(before), full(after)), after.repeat(3_000)));
+      expectView(withTypedText(changedModal(run, full(before), full(after)), after.repeat(3_000)));
   });
 
   test("when it has very many fields", () => {

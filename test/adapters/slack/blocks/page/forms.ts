@@ -3,7 +3,7 @@
 import { changedModal, formView, heldModal, readModal } from "#src/adapters/slack/blocks/decision-modal.ts";
 import { reviewSeveralModal, reviewView } from "#src/adapters/slack/blocks/review-modal.ts";
 import { reviewedModal } from "#src/adapters/slack/blocks/reviewed-modal.ts";
-import { withTypedReason } from "#src/adapters/slack/blocks/typed-text.ts";
+import { withTypedText } from "#src/adapters/slack/blocks/typed-text.ts";
 import type { OpenedReview } from "#src/usecases/review.ts";
 import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm, savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/run-form.ts";
@@ -298,7 +298,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
     { when: "no reason was typed", drawn: changedModal(RUN, REQUEST, CHANGED) },
     {
       when: "a reason was typed",
-      drawn: withTypedReason(changedModal(RUN, REQUEST, CHANGED), "Checked the plan"),
+      drawn: withTypedText(changedModal(RUN, REQUEST, CHANGED), "Checked the plan"),
     },
   ],
 };
