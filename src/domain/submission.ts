@@ -3,6 +3,7 @@
 import type { Approval, Request, Verdict } from "./approval.ts";
 import { MAX_REASON_CHARS, type Person, type ReasonRefusal, type Refusal } from "./authorization.ts";
 import type { ApprovalId } from "./ids.ts";
+import { coversParts } from "./policy/named-people.ts";
 import type { Promised, Rule } from "./policy/policy.ts";
 import { isTyped } from "./policy/typed-words.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
@@ -48,7 +49,11 @@ export function refusalOfReason(reason: string, verdict: Verdict, rule: Rule): R
   return chars < fewest ? { type: "reason-too-short", chars, fewest } : null;
 }
 
-export const promiseOf = ({ needs, holdMs }: Promised): Promised => ({ needs, holdMs });
+export const promiseOf = ({ needs, holdMs, parts }: Pick<Rule, "needs" | "holdMs" | "parts">): Promised => ({
+  needs,
+  holdMs,
+  parts,
+});
 
 /** Returns the run with the rule that the form has shown, so that a form that is drawn again keeps its promise. */
 export function asPromised(run: Run, id: ApprovalId, promised: Promised | undefined): Run {
@@ -63,5 +68,7 @@ export function asPromised(run: Run, id: ApprovalId, promised: Promised | undefi
  * The votes given so far do not matter: the form could not promise that no one else approves. If more people must approve than promised, a
  * shorter hold sends nothing sooner.
  */
-const isLaxer = ({ needs, holdMs }: Rule, promised: Promised): boolean =>
-  needs < promised.needs || (needs === promised.needs && holdMs < promised.holdMs);
+const isLaxer = ({ needs, holdMs, parts }: Rule, promised: Promised): boolean =>
+  needs < promised.needs ||
+  (needs === promised.needs && holdMs < promised.holdMs) ||
+  !coversParts(parts, promised.parts ?? []);

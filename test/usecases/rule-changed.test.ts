@@ -2,16 +2,21 @@
 // is open.
 
 import { describe, expect, test } from "vitest";
+import type { Part } from "#src/domain/policy/named-people.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { UserId } from "#src/domain/ids.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { type Bench, createBench } from "../make/bot.ts";
-import { aPolicy } from "../make/policy.ts";
+import { aPolicy, these } from "../make/policy.ts";
 import { aNonce, APPROVER, TEAM } from "../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 const SECOND = UserId("U0SECOND");
 const HELD = aPolicy({ holdMs: 30_000 });
+const OPERATIONS: Part = { name: "Operations", ...these([APPROVER]) };
+const SECURITY: Part = { name: "Security", ...these([UserId("U0SECURITY")]) };
+const LEGAL: Part = { name: "Legal", ...these([UserId("U0LEGAL")]) };
+const partsOf = (...parts: readonly Part[]) => aPolicy({ needs: parts.length, parts });
 const STRICT = aPolicy({ needs: 2, holdMs: 30_000 });
 
 async function waiting(policy: Bench["policy"]) {
@@ -73,6 +78,31 @@ describe("an approval in a form that promised more than the rule requires by now
     expect(await submit()).toMatchObject({ error: changed({ needs: 1, holdMs: 30_000 }, now) });
   });
 
+  test.for([
+    ["another part", partsOf(OPERATIONS, LEGAL)],
+    ["a part of the same name with other people", partsOf(OPERATIONS, { ...SECURITY, ...these([SECOND]) })],
+    ["no parts", aPolicy({ needs: 2 })],
+    ["more people, but fewer parts", aPolicy({ needs: 3, parts: [OPERATIONS] })],
+  ] as const)("is refused if the rule asks for %s instead, and nothing is recorded", async ([, policy]) => {
+    const { bench, click } = await waiting(partsOf(OPERATIONS, SECURITY));
+    const submit = await form(bench, click);
+    bench.policy = policy;
+    const [rule] = policy.rules;
+    const was = { needs: 2, holdMs: 0, parts: [OPERATIONS, SECURITY] };
+    const now = { needs: rule?.needs, holdMs: 0, parts: rule?.parts };
+    expect(await submit()).toMatchObject({ error: { refusal: { type: "rule-changed", was, now } } });
+    expect(await outcomes(bench)).toEqual(["refused"]);
+  });
+
+  test("is refused in Review together if the rule asks for another part instead", async () => {
+    const { bench, click } = await waiting(partsOf(OPERATIONS, SECURITY));
+    const submit = await together(bench, click);
+    bench.policy = partsOf(OPERATIONS, LEGAL);
+    expect(await submit("approve")).toMatchObject({
+      value: { refused: [{ refusal: { type: "rule-changed" } }] },
+    });
+  });
+
   test("is refused in Review together, where a denial counts", async () => {
     const { bench, click } = await waiting(aPolicy({ needs: 2 }));
     const submit = await together(bench, click);
@@ -114,6 +144,20 @@ describe("an approval in a form that promised more than the rule requires by now
 });
 
 describe("an approval in a form that promised no more than the rule requires by now", () => {
+  test.for([
+    [
+      "names its parts in another order and by other names",
+      partsOf({ ...SECURITY, name: "SecOps" }, OPERATIONS),
+    ],
+    ["asks for one part more", partsOf(OPERATIONS, SECURITY, LEGAL)],
+  ] as const)("counts if the rule %s", async ([, policy]) => {
+    const { bench, click } = await waiting(partsOf(OPERATIONS, SECURITY));
+    const submit = await form(bench, click);
+    bench.policy = policy;
+    expect(await submit()).toMatchObject({ ok: true });
+    expect(await outcomes(bench)).toEqual(["voted"]);
+  });
+
   test("counts if the rule has become stricter", async () => {
     const { bench, click } = await waiting(BUILT_IN);
     const submit = await form(bench, click);

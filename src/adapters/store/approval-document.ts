@@ -158,20 +158,19 @@ const pastDecision = record<PastDecision>({
 
 type Expiry = NonNullable<KeptRule["expiry"]>;
 
+export const parts: Doc<readonly Part[]> = list(
+  record<Part>({
+    name: optional(text),
+    users: list(user),
+    groups: list(id(GroupId)),
+    channels: list(id(ChannelId)),
+  }),
+);
+
 /** Used only for display and timing. Missing fields have the built-in rule's values until the policy is applied again. */
 const keptRule = record<KeptRule>({
   name: text,
-  parts: orElse(
-    list(
-      record<Part>({
-        name: optional(text),
-        users: list(user),
-        groups: list(id(GroupId)),
-        channels: list(id(ChannelId)),
-      }),
-    ),
-    BUILT_IN_RULE.parts,
-  ),
+  parts: orElse(parts, BUILT_IN_RULE.parts),
   selfApproval: orElse(flag, BUILT_IN_RULE.selfApproval),
   reason: orElse(record<KeptRule["reason"]>({ approve: number, deny: number }), BUILT_IN_RULE.reason),
   needs: orElse(number, BUILT_IN_RULE.needs),

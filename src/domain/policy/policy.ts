@@ -125,8 +125,11 @@ export type Rule = {
   readonly escalated?: ListedPeople;
 };
 
-/** What the form for an approval promises: how many people must approve, and how long the approval is held (ms). */
-export type Promised = Pick<Rule, "needs" | "holdMs">;
+/**
+ * What the form for an approval promises: how many people must approve, from which parts, and how long the approval is held (ms). A form of
+ * an earlier version has no parts.
+ */
+export type Promised = Pick<Rule, "needs" | "holdMs"> & Partial<Pick<Rule, "parts">>;
 
 /** The conditions of a rule. All that are given must hold; of a list, one item must. Texts are patterns as written in the file. */
 export type When = {

@@ -5,7 +5,7 @@ import type { NoLongerHeld, ReasonRefusal, Refusal } from "../../../domain/autho
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Promised, Rule } from "../../../domain/policy/policy.ts";
-import { listsOf, withoutNamed } from "../../../domain/policy/named-people.ts";
+import { listsOf, type Part, withoutNamed } from "../../../domain/policy/named-people.ts";
 import type { Stop } from "../../../domain/run.ts";
 import { freezeWords } from "./brake-blocks.ts";
 import { beyondForm } from "./card-state.ts";
@@ -109,14 +109,16 @@ function reasonWords(refusal: ReasonRefusal): string {
 }
 
 function missingWords({ missing }: Extract<Refusal, { type: "part-filled" }>): string {
-  const parts = escaped(oneLine(partsInWords(missing), PARTS_CHARS));
+  const parts = namedParts(missing);
   return missing.length === 1
     ? `An approval from ${parts} is missing, and yours can't count for it.`
     : `Approvals from ${parts} are missing, and yours can't count for any of them.`;
 }
 
-const promisedWords = ({ needs, holdMs }: Promised): string =>
-  `${needs === 1 ? "1 approval" : `${count(needs)} approvals`}, ${holdMs > 0 ? `held for ${duration(holdMs)}` : "sent at once"}`;
+const namedParts = (parts: readonly Part[]): string => escaped(oneLine(partsInWords(parts), PARTS_CHARS));
+
+const promisedWords = ({ needs, holdMs, parts = [] }: Promised): string =>
+  `${needs === 1 ? "1 approval" : `${count(needs)} approvals`}${parts.length === 0 ? "" : ` (from ${namedParts(parts)})`}, ${holdMs > 0 ? `held for ${duration(holdMs)}` : "sent at once"}`;
 
 function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified" }>): string {
   if (of !== undefined)

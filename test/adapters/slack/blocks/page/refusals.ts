@@ -14,6 +14,9 @@ import { BEN, CLEO, CREATED, decisionOf, type Example, FROZEN, UNPROVEN_FREEZE }
 
 const decision = decisionOf("deny", "Not before the freeze ends");
 
+const partsNamed = (...names: readonly string[]) =>
+  names.map((name) => ({ name, users: [], groups: [], channels: [] }));
+
 export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]> = {
   requester: [
     { type: "requester", rule: BUILT_IN_RULE },
@@ -52,7 +55,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
     },
     {
       type: "part-filled",
-      missing: ["Operations", "Security"].map((name) => ({ name, users: [], groups: [], channels: [] })),
+      missing: partsNamed("Operations", "Security"),
     },
   ],
   "already-voted": [{ type: "already-voted", decision: decisionOf("approve", "Checked the plan") }],
@@ -62,6 +65,11 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "rule-changed": [
     { type: "rule-changed", was: { needs: 3, holdMs: 30_000 }, now: { needs: 1, holdMs: 0 } },
     { type: "rule-changed", was: { needs: 2, holdMs: 3_600_000 }, now: { needs: 2, holdMs: 30_000 } },
+    {
+      type: "rule-changed",
+      was: { needs: 2, holdMs: 0, parts: partsNamed("Operations", "Security") },
+      now: { needs: 2, holdMs: 0, parts: partsNamed("Operations", "Legal") },
+    },
   ],
   "word-needed": [{ type: "word-needed", word: "production" }],
   "not-all-shown": [{ type: "not-all-shown", fields: 12 }],
