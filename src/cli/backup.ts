@@ -7,9 +7,10 @@ import type { AuditFile } from "../adapters/store/audit-file.ts";
 import { auditKeyFile } from "../adapters/store/audit-key.ts";
 import { backUp, type BackedUp } from "../adapters/store/back-up.ts";
 import { isServer } from "../adapters/store/database-copy.ts";
+import { Unusable } from "../adapters/store/faults.ts";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import { headWords } from "../domain/audit/hash-chain.ts";
-import { auditVerdict, ownKey, publicKeysFor, verdictWords } from "./audit/inspect.ts";
+import { auditVerdict, ownKey, publicKeysFor, refuseOtherThanKeys, verdictWords } from "./audit/inspect.ts";
 import { type StateOfRows, stateOfRows } from "./audit/upkeep.ts";
 
 const USAGE = `Usage: npm run backup -- FILE [--public-key KEY]
@@ -70,7 +71,9 @@ function readCommandLine(args: readonly string[]): Options | string {
     const [file, ...more] = positionals;
     if (file === undefined) return "backup needs a file to write to";
     if (more.length > 0) return `backup writes one file, and does not take the argument "${more.join(" ")}"`;
-    return { file, publicKeys: values["public-key"] ?? [] };
+    const publicKeys = values["public-key"] ?? [];
+    refuseOtherThanKeys(publicKeys);
+    return { file, publicKeys };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -83,6 +86,7 @@ async function copy(where: Where, { file, publicKeys }: Options): Promise<number
   let rows: StateOfRows = { open: false, isOther: false, words: "" };
   let signedWith: string | null = null;
   const check = async (audit: AuditFile): Promise<void> => {
+    refuseUnusableKey(where);
     const verdict = await auditVerdict(audit, publicKeysFor(where, publicKeys), []);
     if (!verdict.ok) throw new Tampered(verdictWords(verdict, 0));
     head =
@@ -98,6 +102,17 @@ async function copy(where: Where, { file, publicKeys }: Options): Promise<number
   const isBad = rows.open || rows.isOther;
   if (rows.words !== "") (isBad ? console.error : console.log)(rows.words);
   return rows.open ? TAMPERED : rows.isOther ? FAILED : GOOD;
+}
+
+/** The seals of the copy are checked with the key here, whichever key is pinned. */
+function refuseUnusableKey(where: Where): void {
+  try {
+    ownKey(where);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const words = `${why}. Without it, the copy cannot be verified, so there is no copy. Put the key back so that this user can read it, or set AUDIT_KEY.`;
+    throw new Unusable(words, { cause: error });
+  }
 }
 
 function contentWords(file: string, { schema, runs, bytes }: BackedUp, head: string): string {

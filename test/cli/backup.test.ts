@@ -309,6 +309,19 @@ describe("no copy is left, and the exit code says why, if", () => {
     expect((await backUp([copy, "--public-key", pub])).code).toBe(0);
   });
 
+  test.for(["audit.pub", "not a key"])("--public-key does not give a key, but %s", async (given) => {
+    await (await written()).close();
+    const pub = publicKey();
+    writeFileSync(join(folder, "audit.pub"), pub);
+    const { code, out, err } = await nothingLeft([copy, "--public-key", pub, "--public-key", given]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    const [says = "", , usage = ""] = err.split("\n");
+    expect(says).toBe(
+      "--public-key takes a public key of the audit itself (32 bytes in base64), not a file. Nothing was checked. The key is in the bot's log and in evidence files.",
+    );
+    expect(usage).toMatch(/^Usage: npm run backup/);
+  });
+
   test("the command is stopped", async () => {
     await (await written()).close();
     // Large enough that the copy takes a while, even if this process has to wait for the processor.

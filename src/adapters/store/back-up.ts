@@ -2,13 +2,12 @@
 // checked and flushed to the disk, so a file with that name is a complete backup.
 
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { BACKUP_MARK, EARLIER_MARK } from "../../ports/store.ts";
 import { auditIn, type AuditFile } from "./audit-file.ts";
-import { uncopied, unusable } from "./faults.ts";
+import { isNoEntry, uncopied, unusable } from "./faults.ts";
 import { refuseUnreadable } from "./refuse-unreadable.ts";
 import { refuseEmpty, schemaVersion, WrongDatabase } from "./schema.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
@@ -66,9 +65,9 @@ function refuseExisting(file: string): void {
 function reserve(file: string, partial: string): void {
   try {
     refuseExisting(file);
-    if (!existsSync(dirname(resolve(file)))) throw new Error("its folder does not exist");
     closeSync(openSync(partial, "wx", 0o600));
   } catch (error) {
+    if (isNoEntry(error)) throw uncopied(file, new Error("its folder does not exist"));
     throw uncopied(file, isThere(error) ? new Error(alreadyBegun(partial)) : error);
   }
 }

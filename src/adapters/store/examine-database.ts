@@ -23,7 +23,7 @@ import { type Engine, schemaState, schemaVersion } from "./schema.ts";
 import { isFree, lockFile, lockIfFree } from "./process-lock.ts";
 import { refuseUnreadable } from "./refuse-unreadable.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
-import { isDenied, isFull, reasonOf, Unusable, unusable } from "./faults.ts";
+import { isDenied, isFull, isNoEntry, reasonOf, Unusable, unusable } from "./faults.ts";
 
 export type DatabaseState = {
   /** `missing`: the first start creates it. `older`: the next start migrates its schema. */
@@ -229,9 +229,9 @@ function temporaryFolder(): string {
 function noCopy(error: unknown): Error {
   const why = isFull(error)
     ? "its disk is full"
-    : existsSync(tmpdir())
-      ? reasonOf(error)
-      : "there is no such folder";
+    : isNoEntry(error)
+      ? "there is no such folder"
+      : reasonOf(error);
   const words = `cannot copy the database to the temporary folder ${tmpdir()}: ${why}. Set TMPDIR to a folder with room that this user may write to`;
   return new Unusable(words, { cause: error });
 }

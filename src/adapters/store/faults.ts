@@ -133,9 +133,14 @@ export const isFull = (error: unknown): boolean => faultOf(error).code === "stor
 /** This user may not write, or the medium is read-only. */
 export const isDenied = (error: unknown): boolean =>
   ["store_readonly", "store_denied"].includes(faultOf(error).code);
-/** Returns an error with one line for the person who makes a backup. */
+/** Returns an error with one line for the person who makes a backup. Returns an error that names something else unchanged. */
 export const uncopied = (to: string, error: unknown): Error =>
-  new Error(`cannot write the backup ${to}: ${faultOf(error).words}`, { cause: error });
+  error instanceof Unusable
+    ? error
+    : new Error(`cannot write the backup ${to}: ${faultOf(error).words}`, { cause: error });
+
+/** There is no such file or folder, or none of the folders above it. */
+export const isNoEntry = (error: unknown): boolean => codeOf(error) === "ENOENT";
 
 export const isBusy = (error: unknown): boolean => faultOf(error).code === "store_busy";
 

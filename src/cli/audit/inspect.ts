@@ -66,6 +66,7 @@ type Where = { readonly database: string; readonly key: string | null };
 
 /** Returns `named`, or if it is empty the public half of the key that signs here. Throws if there is no such key. */
 export function publicKeysFor(where: Where, named: readonly string[]): readonly string[] {
+  refuseOtherThanKeys(named);
   if (named.length > 0) return named;
   const own = ownKey(where);
   if (own !== null) return [own.publicKey];
@@ -74,6 +75,18 @@ export function publicKeysFor(where: Where, named: readonly string[]): readonly 
     `There is no key to check signatures with, so nothing was checked. Either ${howToGiveKey(where.database)}, or give --public-key.`,
   );
 }
+
+/** Throws one line for the operator if one of the values of --public-key is not a key. */
+export function refuseOtherThanKeys(named: readonly string[]): void {
+  try {
+    for (const key of named) keyIdOf(key);
+  } catch (error) {
+    throw new Error(NOT_A_KEY, { cause: error });
+  }
+}
+
+const NOT_A_KEY =
+  "--public-key takes a public key of the audit itself (32 bytes in base64), not a file. Nothing was checked. The key is in the bot's log and in evidence files";
 
 /** Throws one line for the operator if there is no such key, or not even the database. */
 export function neededKey(where: Where, use: string): AuditKey {

@@ -2,7 +2,7 @@
 // store, in a process of its own.
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -45,6 +45,9 @@ const run = (env: Env, args: readonly string[]) =>
     encoding: "utf8",
     ...ORDINARY_USER,
   });
+
+const backUp = (...args: readonly string[]) =>
+  run({ DATABASE_URL: `sqlite:${file}` }, [cli("backup"), ...args]);
 
 /** Returns the output of a process that opens the store: "open", or why not. */
 function opening(env: Env = {}, args = [OPEN, `sqlite:${file}`]): string {
@@ -144,6 +147,59 @@ describe.runIf(canTry)("a file that this user may not use", () => {
     chmodSync(`${file}.audit-key`, 0o600);
     writeFileSync(`${file}.audit-key`, "not a key\n");
     expect(verify("--public-key", publicKey)).toMatchObject({ status: 2 });
+  });
+
+  test.for([
+    [
+      "may not be read",
+      () => chmodSync(`${file}.audit-key`, 0),
+      "cannot read the audit's key",
+      "permission denied",
+    ],
+    [
+      "holds something else",
+      () => writeFileSync(`${file}.audit-key`, "not a key\n"),
+      "cannot use the audit's key",
+      "it does not hold 32 bytes in base64",
+    ],
+  ] as const)(
+    "leaves no backup: the audit's key that %s, also under --public-key",
+    async ([, spoil, what, why]) => {
+      const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+      await store.audit([anAuditEntry(aRun())]);
+      const publicKey = store.auditPublicKey();
+      await store.close();
+      spoil();
+      for (const pinned of [[], ["--public-key", publicKey]]) {
+        const seen = backUp(join(elsewhere, "copy.db"), ...pinned);
+        expect(seen).toMatchObject({
+          status: 2,
+          stdout: "",
+          stderr: `${what} ${file}.audit-key: ${why}. Without it, the copy cannot be verified, so there is no copy. Put the key back so that this user can read it, or set AUDIT_KEY.\n`,
+        });
+        expect(readdirSync(elsewhere)).toEqual([]);
+      }
+    },
+  );
+
+  test("is not called missing by backup: the folder of the copy, if this user may not enter it", () => {
+    const closed = join(elsewhere, "closed");
+    const copy = join(closed, "inner", "copy.db");
+    mkdirSync(join(closed, "inner"), { recursive: true });
+    const says = (to: string) => backUp(to).stderr.trim();
+    expect(says(join(elsewhere, "none", "copy.db"))).toContain("/none/copy.db: its folder does not exist");
+    chmodSync(closed, 0);
+    expect(says(copy)).toBe(`cannot write the backup ${copy}: permission denied`);
+    expect(says(join(closed, "copy.db"))).toContain("/closed/copy.db: permission denied");
+  });
+
+  test("is not called missing: the temporary folder, if this user may not enter its parent", () => {
+    const closed = join(elsewhere, "closed");
+    const inner = join(closed, "inner");
+    mkdirSync(inner, { recursive: true });
+    chmodSync(closed, 0);
+    const output = opening({ TMPDIR: inner, DATABASE_URL: `sqlite:${file}` }, [AUDIT, "verify"]);
+    expect(output).toContain(`to the temporary folder ${inner}: permission denied. Set TMPDIR`);
   });
 
   test("is named: the temporary folder, where the audit's commands copy the database", () => {
