@@ -62,7 +62,7 @@ export type Refusal =
   /** Nothing may be approved while the brake is on. Requests can still be denied. */
   | { readonly type: "stopped"; readonly stop: Stop }
   | { readonly type: "frozen"; readonly freeze: Freeze }
-  /** The stop that the person wanted to lift is over, but this one holds. */
+  /** The button that the person pressed was drawn before this stop. */
   | { readonly type: "other-stop"; readonly stop: Stop }
   /** For an undo: that approval is no longer held. `became`: what happened instead. Null if its card shows something else by now. */
   | { readonly type: "too-late"; readonly became: NoLongerHeld | null }

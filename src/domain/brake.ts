@@ -14,7 +14,7 @@ import type { UserId } from "./ids.ts";
 import { isSameJson } from "./json.ts";
 import type { Rule } from "./policy/policy.ts";
 import type { PolicyNow } from "./rule-facts.ts";
-import { deniesAll, isStopped, isWatched, mapApprovals, type Run, type Stop } from "./run.ts";
+import { deniesAll, isStopped, isWatched, mapApprovals, type Run, type Stop, stopRenderKey } from "./run.ts";
 
 /** The reason that the service receives. */
 export const STOP_REASON = "This run was stopped in Slack. Everything it asks for is denied.";
@@ -72,9 +72,10 @@ function denyPending(run: Run, ctx: Context): Run {
   });
 }
 
-/** Names the brakes that are on, for the key of a message that offers a decision. */
+/** Names the brakes that are on and the newest stop, for the key of a message that offers a decision. */
 export function brakeRenderKey(run: Run): string {
-  const stopped = isStopped(run) ? ` stopped ${run.stop?.at}` : "";
+  const stop = stopRenderKey(run);
+  const stopped = stop === null ? "" : ` ${stop}`;
   return `${stopped}${run.frozen === undefined ? "" : ` frozen ${run.frozen.entry}`}`;
 }
 

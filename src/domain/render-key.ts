@@ -16,7 +16,15 @@ import { callIn, callRenderKey } from "./call.ts";
 import { gatheredRenderKey, isGatheredSlot } from "./gathered-call.ts";
 import { escalatedMs, reachedStages } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
-import { hasGivenUpId, isMissing, deniesAll, isStopped, isWatched, type Run, unreadableNow } from "./run.ts";
+import {
+  hasGivenUpId,
+  isMissing,
+  isStopped,
+  isWatched,
+  type Run,
+  stopRenderKey,
+  unreadableNow,
+} from "./run.ts";
 import {
   cardSlot,
   OPENING,
@@ -36,7 +44,8 @@ export function openingRenderKey(run: Run): string {
   const disputed = isDisputed(run) ? ", disputed" : "";
   // The service may report the task of a watched run later.
   const task = run.input === "" ? ", no task" : "";
-  const stopped = !isStopped(run) ? "" : deniesAll(run) ? ", stopped" : ", stopped before";
+  const stop = stopRenderKey(run);
+  const stopped = stop === null ? "" : `, ${stop}`;
   return `${statusRenderKey(run)}${disputed}${stopped}${task}`;
 }
 

@@ -281,6 +281,13 @@ export function isStopped({ stop }: Pick<Run, "stop">): boolean {
 export const deniesAll = (run: Pick<Run, "stop">): boolean =>
   isStopped(run) && run.stop?.ofEarlierRecord !== true;
 
+/** Names the newest stop, for the keys of the messages that show it or that have a Stop button. Null if the run was never stopped. */
+export function stopRenderKey(run: Pick<Run, "stop">): string | null {
+  if (run.stop === undefined) return null;
+  const how = !isStopped(run) ? "lifted" : deniesAll(run) ? "stopped" : "stopped before";
+  return `${how} ${run.stop.at}`;
+}
+
 /** Returns whether what the run asks for next is denied. A run that the service does not know now may be another run when it knows it again. */
 export const deniesNext = (run: Run): boolean => deniesAll(run) && !isMissing(run);
 

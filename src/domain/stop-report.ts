@@ -2,7 +2,7 @@
 
 import { wasAutomaticDenialRefused } from "./applied-rule.ts";
 import { type Approval, type Decision, isFinal } from "./approval.ts";
-import { cardOf, deniesAll, isMissing, isStoppable, isStopped, isWatched, type Run } from "./run.ts";
+import { cardOf, isMissing, isStoppable, isWatched, type Run, stopRenderKey } from "./run.ts";
 import { STOPPED } from "./slot.ts";
 
 /**
@@ -106,8 +106,8 @@ function fateOfSent({ stop }: Run, { state }: Approval): SentFate | null {
 
 /** Returns null if the run was never stopped. */
 export function stoppedRenderKey(run: Run): string | null {
-  if (run.stop === undefined) return null;
-  const shown = `${!isStopped(run) ? "lifted" : deniesAll(run) ? "stopped" : "stopped before"} ${run.stop.at}`;
+  const shown = stopRenderKey(run);
+  if (shown === null) return null;
   if (run.watch.type === "tampered") return `${shown}, tampered`;
   const { denied, confirmed, notConfirmed, refused } = deniedByStop(run);
   const over = isMissing(run) ? ", missing" : isStoppable(run) ? "" : ", over";

@@ -27,28 +27,29 @@ import { type DecideDeps, refused, type RefusedAttempt } from "./refusals.ts";
 
 // Stopping a run and lifting the stop, in the run's thread or on a card. The press is trusted only for who pressed, and where.
 
-/** `run` is null if the button carried no valid key. */
+/**
+ * `run` is null if the button carried no valid key. `shown`: the time of the newest stop when the button was drawn, lifted or not. Null if the
+ * button names none.
+ */
 export type BrakePress = {
   readonly team: TeamId;
   readonly user: UserId;
   readonly channel: ChannelId;
   readonly run: RunKey | null;
+  readonly shown: number | null;
 };
 
-/** `shown`: the time of the stop that the button was drawn for. Null if the button names none. */
-export type LiftPress = BrakePress & { readonly shown: number | null };
-
+/** A press acts only on the newest stop that its button showed, because a press that comes late or twice may find another one. */
 export type StopRun = {
   /** Everything that was not sent is denied when this resolves to ok. Rejects with PortError if the stop could not be stored. */
   stop(press: BrakePress): Promise<Result<Run, RefusedAttempt>>;
-  /** Lifts only the stop that the button was drawn for. A press that comes late or twice may find another one. */
-  lift(press: LiftPress): Promise<Result<Run, RefusedAttempt>>;
+  lift(press: BrakePress): Promise<Result<Run, RefusedAttempt>>;
 };
 
 export function createStopRun(deps: DecideDeps): StopRun {
   return {
     stop: (press) => brake(deps, press, STOP),
-    lift: (press) => brake(deps, press, { ...LIFT, refusalNow: (run) => refusalOfOtherStop(run, press) }),
+    lift: (press) => brake(deps, press, LIFT),
   };
 }
 
@@ -62,8 +63,6 @@ type Brake = {
   readonly maxAgeMs: number;
   /** Returns whether the press has an effect. */
   readonly isWanted: (run: Run) => boolean;
-  /** Returns why the press, which has an effect, is refused all the same. */
-  readonly refusalNow: (run: Run) => Refusal | null;
 };
 
 const STOP: Brake = {
@@ -73,9 +72,8 @@ const STOP: Brake = {
   refusalTo: refusalToStop,
   maxAgeMs: CLICK_AGE_MS,
   isWanted: (run) => !deniesAll(run),
-  refusalNow: () => null,
 };
-const LIFT: Omit<Brake, "refusalNow"> = {
+const LIFT: Brake = {
   step: "lift",
   what: "stop-lifted",
   apply: liftStop,
@@ -84,13 +82,13 @@ const LIFT: Omit<Brake, "refusalNow"> = {
   isWanted: isStopped,
 };
 
-const refusalOfOtherStop = ({ stop }: Run, { shown }: LiftPress): Refusal | null =>
+const refusalOfOtherStop = ({ stop }: Run, { shown }: BrakePress): Refusal | null =>
   stop === undefined || stop.at === shown ? null : { type: "other-stop", stop };
 
 async function brake(
   deps: DecideDeps,
   press: BrakePress,
-  { step, what, apply, refusalTo, isWanted, refusalNow, maxAgeMs }: Brake,
+  { step, what, apply, refusalTo, isWanted, maxAgeMs }: Brake,
 ): Promise<Result<Run, RefusedAttempt>> {
   const { team, user, channel, run: key } = press;
   const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);
@@ -107,7 +105,7 @@ async function brake(
   const after = await deps.engine.transactAnywhere<Refusal | null>(key, (newest) => {
     if (!isStoppable(newest)) return { run: newest, value: { type: "closed", why: "run-over" } };
     if (!isWanted(newest)) return { run: newest, value: null };
-    const refusalOfNewest = refusalNow(newest);
+    const refusalOfNewest = refusalOfOtherStop(newest, press);
     if (refusalOfNewest !== null) return { run: newest, value: refusalOfNewest };
     const ctx = deps.context();
     const entry = auditEntry(newest, { at: ctx.now, what, outcome: what, by: { team, user } });

@@ -171,6 +171,22 @@ const rows: readonly Row[] = [
     },
   ],
   [
+    "a press on Stop is delivered again after the stop was lifted",
+    async (on) => {
+      keepRunning(on);
+      await stop(on);
+      const body = on.world.lastPayload("block_actions");
+      const message = await on.world.saidIn(on.opening, "thread:stopped");
+      await on.world.click(cat, message, "Lift the stop");
+      await on.world.becomes(message, "thread:stop-lifted");
+      on.refused("other-stop");
+      await on.world.deliver(body);
+      await on.world.until(() => entries(on, "refused") > 0);
+      expect(entries(on, "stopped")).toBe(1);
+      on.world.service.control.clearFaults();
+    },
+  ],
+  [
     "a press that lifted one stop is delivered again after another stop",
     async (on) => {
       keepRunning(on);
@@ -180,7 +196,7 @@ const rows: readonly Row[] = [
       const body = on.world.lastPayload("block_actions");
       await on.world.becomes(message, "thread:stop-lifted");
       on.refused("other-stop", cat);
-      await press(on, { user: ben, action: "run_stop" });
+      await on.world.click(ben, on.opening, "Stop");
       await on.world.until(() => entries(on, "stopped") === 2);
       await on.world.deliver(body);
       await on.world.until(() => entries(on, "refused") > 0);

@@ -150,7 +150,7 @@ describe("a start that is stopped before the service answers with the id of a ru
     const { promise, resolve } = Promise.withResolvers<void>();
     bench.agents.create = () => promise.then(() => aSnapshot(aWatchedRun(id), ["apr_1"]));
     const key = await started(bench, "stopped");
-    expect(await bench.flow.stopRun.stop({ ...BY, run: key })).toMatchObject({ ok: true });
+    expect(await bench.flow.stopRun.stop({ ...BY, run: key, shown: null })).toMatchObject({ ok: true });
     resolve();
     await bench.clock.pass(5_000);
     expect(await loaded(bench, key)).toMatchObject({ creation: { type: "taken", id } });

@@ -215,7 +215,7 @@ test("a denial that the audit does not confirm is a finding at once, even while 
   const turn = Promise.withResolvers<undefined>();
   bench.chat.waitForTurn = () => turn.promise;
   const { key: run } = await bench.run(id);
-  await bench.flow.stopRun.stop({ ...BY, channel: CHANNEL, run });
+  await bench.flow.stopRun.stop({ ...BY, channel: CHANNEL, run, shown: null });
   await bench.clock.pass(10);
   expect(proofs).toBe(1);
   expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);

@@ -306,7 +306,7 @@ describe("a person who may turn out to be able to decide is told that this is un
     const answerAgain = failsFor(bench, (user) => user === REQUESTER);
     const { id } = await bench.withCard();
     const { key: run } = await bench.run(id);
-    const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run };
+    const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run, shown: null };
     expect(await bench.flow.stopRun.stop(press)).toMatchObject({ error: { refusal: UNCERTAIN } });
     answerAgain();
     expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });

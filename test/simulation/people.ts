@@ -5,7 +5,7 @@ import type { Bot } from "#src/bot.ts";
 import type { Verdict } from "#src/domain/approval.ts";
 import type { ChannelId, RunKey, UserId } from "#src/domain/ids.ts";
 import { runId } from "#src/domain/run.ts";
-import { STOPPED } from "#src/domain/slot.ts";
+import { OPENING, STOPPED } from "#src/domain/slot.ts";
 import { PortError } from "#src/ports.ts";
 import type { Click } from "#src/usecases/open-form.ts";
 import { TEAM } from "../make/run.ts";
@@ -154,7 +154,8 @@ export class SimulatedPeople {
 
   async stop(at: Host, by: UserId, key: RunKey, channel: ChannelId): Promise<void> {
     this.#world.records.stopped.add(key);
-    const press = { team: TEAM, user: by, channel, run: key };
+    const [message] = this.#world.slack.of(key, OPENING);
+    const press = { team: TEAM, user: by, channel, run: key, shown: message?.run.stop?.at ?? null };
     const began = this.#world.timeline.now;
     const told = await this.#act(at, `${by} stops ${key}`, ({ stopRun }) => stopRun.stop(press));
     if (told.type !== "ok" || this.#world.records.brakeOn(key) !== null) return;

@@ -218,7 +218,7 @@ test("a run whose record was changed and that is watched again is still stopped,
   await bench.flow.adoptRun.adopt(BY, id);
   await bench.clock.pass(1_000);
   const { key } = await bench.run(id);
-  const press = { ...BY, user: OTHER, run: key };
+  const press = { ...BY, user: OTHER, run: key, shown: null };
   expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
   await bench.clock.pass(1_000);
   await tamperAndWatch(bench, id, FRIEND);
@@ -235,7 +235,7 @@ async function stopped(bench: Bench, id: ReturnType<typeof aRunId>) {
   bench.agents.pending.set(id, ["apr_1"]);
   await bench.flow.adoptRun.adopt(BY, id);
   await bench.clock.pass(1_000);
-  const press = { ...BY, user: OTHER, run: (await bench.run(id)).key };
+  const press = { ...BY, user: OTHER, run: (await bench.run(id)).key, shown: null };
   expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
   await bench.clock.pass(5_000);
   return press;
@@ -280,7 +280,7 @@ test("the stop of a forgotten run denies nothing that a later run with its id as
   const opening = JSON.stringify(messageIn(before, OPENING));
   expect(opening).toContain("nothing it asks for is approved");
   expect(opening).toContain(RUN_STOP);
-  const press = { ...BY, user: FRIEND.user, run: before.key };
+  const press = { ...BY, user: FRIEND.user, run: before.key, shown: before.stop?.at ?? null };
   expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
   const after = await bench.run(id);
   expect(openingRenderKey(after)).not.toBe(openingRenderKey(before));
@@ -299,7 +299,9 @@ test("the stop of a run whose record was changed denies nothing after the run is
   const { stop, approvals } = await bench.run(id);
   expect(stop).toMatchObject({ by: OTHER, ofEarlierRecord: true });
   expect(approvals).toMatchObject([{ id: "apr_2", state: { type: "pending" } }]);
-  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: false });
+  expect((await bench.run(id)).approvals).toEqual(approvals);
+  expect(await bench.flow.stopRun.stop({ ...press, shown: stop?.at ?? null })).toMatchObject({ ok: true });
   expect((await bench.run(id)).approvals).toMatchObject([{ state: { decision: { verdict: "deny" } } }]);
 });
 

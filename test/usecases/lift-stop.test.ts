@@ -1,4 +1,4 @@
-// A press on "Lift the stop" that comes late or twice, while another stop holds.
+// A press on Stop or on "Lift the stop" that comes late or twice, after the stop that its button showed.
 
 import { expect, test } from "vitest";
 import { type Bench, createBench } from "../make/bot.ts";
@@ -9,12 +9,12 @@ async function stoppedAgain() {
   const bench = await createBench();
   const { id } = await bench.withCard();
   const { key: run } = await bench.run(id);
-  const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run };
+  const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run, shown: null };
   await bench.flow.stopRun.stop(press);
   const late = { ...press, shown: (await bench.run(id)).stop?.at ?? null };
   expect(await bench.flow.stopRun.lift(late)).toMatchObject({ ok: true });
   await bench.clock.pass(1_000);
-  await bench.flow.stopRun.stop({ ...press, user: REQUESTER });
+  await bench.flow.stopRun.stop({ ...late, user: REQUESTER });
   return { bench, late, stopNow: async () => (await bench.run(id)).stop };
 }
 
@@ -42,4 +42,21 @@ test("the button of the stop that holds lifts it, and a second press on it chang
   expect(await bench.flow.stopRun.lift(now)).toMatchObject({ ok: true });
   expect(await stopNow()).toHaveProperty("lifted");
   expect(await lifts(bench)).toHaveLength(2);
+});
+
+test("a press on Stop that arrives again after the stop was lifted does not stop the run again", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run: (await bench.run(id)).key, shown: null };
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  const { stop } = await bench.run(id);
+  const next = { ...press, shown: stop?.at ?? null };
+  await bench.flow.stopRun.lift(next);
+  const lifted = (await bench.run(id)).stop;
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({
+    error: { refusal: { type: "other-stop", stop: lifted } },
+  });
+  expect((await bench.run(id)).stop).toEqual(lifted);
+  expect(await bench.flow.stopRun.stop(next)).toMatchObject({ ok: true });
+  expect(await bench.store.auditAfter(0, ["stopped"], 100)).toHaveLength(2);
 });

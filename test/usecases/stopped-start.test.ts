@@ -16,7 +16,7 @@ async function lostStart({ isStopped }: { isStopped: boolean }) {
   const started = await bench.flow.startRun.start(BY, { input: "task", intention: "a", answerUrl: null });
   if (!started.ok) throw new Error(started.error.type);
   await bench.clock.pass(1_000);
-  if (isStopped) await bench.flow.stopRun.stop({ ...BY, run: started.value });
+  if (isStopped) await bench.flow.stopRun.stop({ ...BY, run: started.value, shown: null });
   reject(failure("timeout", { applied: "maybe" }));
   await bench.clock.pass(5_000);
   const stored = await bench.store.load(started.value);

@@ -28,7 +28,7 @@ import {
 } from "./pending-card.ts";
 import { cardState, type CardState } from "./card-state.ts";
 import { CONFIRMED } from "./delivery-words.ts";
-import { brakeBlocks, stopButton } from "./brake-blocks.ts";
+import { brakeBlocks, idAfterStop, stopButton } from "./brake-blocks.ts";
 import { followUpActions, followUpBlocks } from "./follow-up-lines.ts";
 import { type Deployment, runNote, UNNAMED } from "./deployment.ts";
 import { partWithId } from "./message-id.ts";
@@ -280,7 +280,8 @@ function buttons(card: Card): Block[] {
   const mustRead = state.open && appliedRule.rule.friction.readFirst;
   const elements = [...(mustRead ? details : []), ...decide, ...undo, ...(mustRead ? [] : details), ...stop];
   // Each version has its own block id, so a click on an outdated copy in Slack's client can be recognized.
-  return elements.length === 0 ? [] : [{ type: "actions", block_id: `decide-${nonce}`, elements } as Block];
+  const block_id = stop.length === 0 ? `decide-${nonce}` : idAfterStop(`decide-${nonce}`, run);
+  return elements.length === 0 ? [] : [{ type: "actions", block_id, elements } as Block];
 }
 
 /** The label of the button that shows the request, as much of it as fits, and every decision on it. Null while the file of the request is on its way. */

@@ -77,12 +77,16 @@ function stopConsequence(run: Run): { readonly follows: string; readonly asks: s
 
 const stopWords = (run: Run): string => (deniesNext(run) ? ALL_DENIED : NONE_APPROVED);
 
+/** The id of a block with a Stop button: it names the newest stop, which the button's press must not repeat. */
+export const idAfterStop = (id: string, { stop }: Run): string =>
+  stop === undefined ? id : `${id}.${stop.at}`;
+
 /** The Stop button in the run's opening. */
 export function stopActions(run: Run): Block[] {
   const button = stopButton(run);
   return button === null
     ? []
-    : [{ type: "actions", block_id: `stop-${run.key}`, elements: [button] } as Block];
+    : [{ type: "actions", block_id: idAfterStop(`stop-${run.key}`, run), elements: [button] } as Block];
 }
 
 export function stoppedLine(run: Run): RichTextSection[] {
@@ -161,11 +165,12 @@ function liftActions({ key, stop }: Run): Block {
 }
 
 /**
- * Returns the time of the stop that a "Lift the stop" button was drawn for, from the id of its block. The buttons of all earlier releases have
- * it, too. Null if the id names no stop.
+ * Returns the time of the newest stop when a Stop or "Lift the stop" button was drawn, from the id of its block. Null if the id names no stop,
+ * because there was none, or because an earlier release drew the Stop button.
  */
 export function stopShownIn(blockId: string | undefined): number | null {
-  const [, at] = /^lift-(\d{1,15})-/.exec(blockId ?? "") ?? [];
+  const [, lift, stop] = /^lift-(\d{1,15})-|^[\w-]+\.(\d{1,15})$/.exec(blockId ?? "") ?? [];
+  const at = lift ?? stop;
   return at === undefined ? null : Number(at);
 }
 

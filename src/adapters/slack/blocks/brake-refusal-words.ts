@@ -2,7 +2,9 @@
 
 import type { Refusal } from "../../../domain/authorization.ts";
 import type { UserId } from "../../../domain/ids.ts";
+import type { Stop } from "../../../domain/run.ts";
 import { refusalTitle, refusalWords, whoDecides } from "./refusal-words.ts";
+import { localTime, mentioned } from "./rich.ts";
 
 const BRAKE = {
   stop: {
@@ -34,16 +36,16 @@ const NOT_THEM = {
   "not-in-channel": "You are not in this channel: ask someone who is.",
 } as const;
 
+type Words = { readonly heading: string; readonly text: string };
+
 /** The title and the words, in Slack's markup as those of `refusalWords`. */
-export function brakeRefusal(
-  refusal: Refusal,
-  asker: UserId,
-  act: keyof typeof BRAKE,
-): { readonly heading: string; readonly text: string } {
+export function brakeRefusal(refusal: Refusal, asker: UserId, act: keyof typeof BRAKE): Words {
   const { title: heading, who, stays } = BRAKE[act];
   switch (refusal.type) {
     case "closed":
       return BRAKE[act].over;
+    case "other-stop":
+      return act === "stop" ? notAgain(refusal.stop) : otherwise(refusal, asker);
     case "requester": {
       const you =
         refusal.perhaps === true
@@ -63,6 +65,20 @@ export function brakeRefusal(
     case "not-in-channel":
       return { heading, text: `${who} ${NOT_THEM[refusal.type]} ${stays}` };
     default:
-      return { heading: refusalTitle(refusal), text: refusalWords(refusal, asker) };
+      return otherwise(refusal, asker);
   }
+}
+
+const otherwise = (refusal: Refusal, asker: UserId): Words => ({
+  heading: refusalTitle(refusal),
+  text: refusalWords(refusal, asker),
+});
+
+function notAgain({ by, at, lifted }: Stop): Words {
+  const since =
+    lifted === undefined ? "" : ` ${mentioned(lifted.by)} lifted that stop, ${localTime(lifted.at)}.`;
+  return {
+    heading: "Not stopped again",
+    text: `This button is from before the last stop: ${mentioned(by)} pressed Stop, ${localTime(at)}.${since} Slack may have delivered your press late or twice, so it does not stop the run again. To stop it, press Stop in the run's thread now.`,
+  };
 }

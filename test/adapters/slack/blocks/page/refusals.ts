@@ -85,7 +85,7 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
     { type: "frozen", freeze: UNPROVEN_FREEZE },
   ],
   "other-stop": [
-    { type: "other-stop", stop: { by: BEN, at: NOON } },
+    { type: "other-stop", stop: { by: BEN, at: NOON, lifted: { by: CLEO, at: NOON + 60_000 } } },
     { type: "other-stop", stop: { by: UNKNOWN_PERSON, at: NOON } },
   ],
   "too-late": [
