@@ -1,4 +1,4 @@
-// What we remember about clicks: which clicks have opened a form, and the URL through which the clicked card may change. It is kept in
+// What we remember about clicks and commands: which ones have acted, and the URL through which the clicked card may change. It is kept in
 // memory only, so a restart forgets it, and only the newest entries are kept.
 
 import type { ChannelId, MessageTs, Nonce, UserId } from "../../domain/ids.ts";
@@ -15,24 +15,24 @@ function remember<Key, Value>(to: Map<Key, Value>, key: Key, value: Value): void
   if (to.size > REMEMBERED && oldest !== undefined) to.delete(oldest);
 }
 
-// Clicks that have opened a form. Slack lets each click open one form, and delivers a click again if its acknowledgement is lost. The
-// second delivery must not tell the person that no form was opened.
+// Clicks that have opened a form, and commands that freeze or lift. Slack delivers either again if its acknowledgement is lost. Slack lets
+// each click open one form, so the second delivery must not tell the person that no form was opened. A command must not lift a later freeze.
 
-export type OpenedForms = {
-  /** Resolves to "again" if this click has already opened a form. Rejects with the error of `act`. */
-  open(trigger: string, act: () => Promise<unknown>): Promise<"opened" | "again">;
+export type Once = {
+  /** Resolves to "again" if this click or command has already acted. Rejects with the error of `act`. */
+  act(trigger: string, act: () => Promise<unknown>): Promise<"done" | "again">;
 };
 
-export function createOpenedForms(): OpenedForms {
-  const forms = new Map<string, Promise<unknown>>();
+export function createOnce(): Once {
+  const acts = new Map<string, Promise<unknown>>();
   return {
-    async open(trigger, act) {
-      const before = forms.get(trigger);
+    async act(trigger, act) {
+      const before = acts.get(trigger);
       if (before !== undefined && (await succeeds(before))) return "again";
       const acting = act();
-      remember(forms, trigger, acting);
+      remember(acts, trigger, acting);
       await acting;
-      return "opened";
+      return "done";
     },
   };
 }

@@ -233,9 +233,9 @@ const OPENING_NOT_CONFIRMED = textAnswer(
 export async function openModal(deps: ListenerDeps, payload: ClickToAnswer, view: object): Promise<boolean> {
   try {
     const { trigger_id } = payload;
-    const opened = await deps.forms.open(trigger_id, () => deps.quick("views.open", { trigger_id, view }));
+    const opened = await deps.once.act(trigger_id, () => deps.quick("views.open", { trigger_id, view }));
     if (opened === "again") await answerPrivately(deps, payload, OPENED_BEFORE);
-    return opened === "opened";
+    return opened === "done";
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.warn({ code: error.code }, "Slack did not open a window");

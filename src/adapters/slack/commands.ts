@@ -52,7 +52,8 @@ export async function onCommand(deps: ListenerDeps, payload: CommandPayload, ack
     default: {
       await ack();
       const { type, rest } = line;
-      return deps.answerAt(payload.response_url, await answerIfPossible(deps, by, { type, rest }));
+      const question = { type, rest, trigger: payload.trigger_id };
+      return deps.answerAt(payload.response_url, await answerIfPossible(deps, by, question));
     }
   }
 }
@@ -108,7 +109,12 @@ async function openForm(
   if (failure !== null) await deps.answerAt(payload.response_url, failure);
 }
 
-type Question = { readonly type: Exclude<Subcommand, "run">; readonly rest: string };
+/** `trigger` identifies the command or press that asks. */
+type Question = {
+  readonly type: Exclude<Subcommand, "run">;
+  readonly rest: string;
+  readonly trigger: string;
+};
 
 /** These change nothing, whatever fails. */
 const READING: readonly Question["type"][] = ["help", "list", "pending", "status"];
@@ -164,7 +170,7 @@ async function answer(deps: ListenerDeps, by: Asker, question: Question): Promis
       return reported.ok ? weekReport(reported.value) : commandRefusal(reported.error, deps.command);
     }
     case "freeze":
-      return freezeCommand(deps, by, question.rest);
+      return freezeCommand(deps, by, question.rest, question.trigger);
     case "status":
     case "watch":
     case "unwatch":
@@ -187,7 +193,8 @@ const placeIn = (text: string): number => (/^\d{1,4}$/.test(text) ? Number(text)
 export async function onRunsPage(deps: ListenerDeps, payload: PrivateClickPayload): Promise<void> {
   const [{ value }] = payload.actions;
   const by: Asker = { team: deps.team, user: payload.user.id, channel: payload.channel.id };
-  const page = await answerIfPossible(deps, by, { type: "list", rest: value });
+  const question = { type: "list", rest: value, trigger: payload.trigger_id } as const;
+  const page = await answerIfPossible(deps, by, question);
   await deps.answerAt(payload.response_url, { ...page, replace_original: true });
 }
 

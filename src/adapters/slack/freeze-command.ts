@@ -9,10 +9,22 @@ import { textAnswer } from "./blocks/message-id.ts";
 import type { Message } from "./blocks/rich.ts";
 import type { ListenerDeps } from "./listener-deps.ts";
 
-type Deps = Pick<ListenerDeps, "freeze" | "command">;
+type Deps = Pick<ListenerDeps, "freeze" | "command" | "once">;
+
+/** `trigger` identifies the command, which counts once: a command that arrives again would lift another person's later freeze. */
+export async function freezeCommand(deps: Deps, by: Asker, rest: string, trigger: string): Promise<Message> {
+  let answer = ARRIVED_BEFORE;
+  await deps.once.act(trigger, async () => (answer = await actOrShow(deps, by, rest)));
+  return answer;
+}
+
+const ARRIVED_BEFORE = textAnswer(
+  "answer:command-before",
+  "Slack delivered this command twice. It counts once, and its first answer holds.",
+);
 
 /** `rest` is the text after `freeze`. Anything but `here`, `everywhere` or `lift` changes nothing and shows the state. */
-export async function freezeCommand(deps: Deps, by: Asker, rest: string): Promise<Message> {
+async function actOrShow(deps: Deps, by: Asker, rest: string): Promise<Message> {
   const { freeze, command } = deps;
   const { word, rest: why } = firstWord(rest);
   if (isKind(word)) {

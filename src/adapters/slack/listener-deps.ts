@@ -6,7 +6,7 @@ import type { Clock } from "../../engine/clock.ts";
 import type { EventLog } from "../../ports.ts";
 import type { FormStore } from "../../ports/store.ts";
 import type { Deployment } from "./blocks/deployment.ts";
-import type { CardReplacements, OpenedForms } from "./click-memory.ts";
+import type { CardReplacements, Once } from "./click-memory.ts";
 import type { Call, Responder } from "./clients.ts";
 import type { LiveHomes } from "./live-homes.ts";
 
@@ -22,7 +22,7 @@ export type ListenerDeps = BotParts & {
   /** For calls that a person waits for, such as views and links. */
   readonly quick: Call;
   readonly answerAt: Responder;
-  readonly forms: OpenedForms;
+  readonly once: Once;
   readonly homes: LiveHomes;
   readonly replacements: CardReplacements;
   readonly nonce: () => string;

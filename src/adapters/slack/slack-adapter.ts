@@ -11,7 +11,7 @@ import type { AuditLog } from "../../ports/audit-store.ts";
 import type { SlackSelf } from "./answers.ts";
 import type { Deployment } from "./blocks/deployment.ts";
 import { createSlackApp, type SlackApp, type Transport } from "./bolt-app.ts";
-import { createCardReplacements, createOpenedForms } from "./click-memory.ts";
+import { createCardReplacements, createOnce } from "./click-memory.ts";
 import { createChat } from "./chat.ts";
 import { type Call, type Connections, createReplacer, createResponder, type Responder } from "./clients.ts";
 import { createFiles } from "./files.ts";
@@ -123,7 +123,7 @@ function createListenerDeps(
     ...facts,
     command,
     deployment,
-    forms: createOpenedForms(),
+    once: createOnce(),
     homes,
     nonce,
     macOf,

@@ -8,6 +8,7 @@ import { type Run, runId } from "#src/domain/run.ts";
 import { OPENING } from "#src/domain/slot.ts";
 import { err, ok } from "#src/domain/result.ts";
 import { onRunFormSubmit } from "#src/adapters/slack/form-answers.ts";
+import { createOnce } from "#src/adapters/slack/click-memory.ts";
 import { onCommand, onRunsPage } from "#src/adapters/slack/commands.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { ADMIN, createBench, failure } from "../../make/bot.ts";
@@ -33,6 +34,7 @@ const depsOf = (parts: Partial<ListenerDeps>, answers: Message[]): ListenerDeps 
     answerAt: async (_url: string, message: Message) => void answers.push(message),
     quick: async () => ({ permalink: null }),
     noteRefusal: async () => undefined,
+    once: createOnce(),
     nonce: aNonce,
     macOf: () => "m".repeat(44),
     ...parts,
@@ -268,6 +270,21 @@ describe("a run that is not started", () => {
     for (const type of ["guest", "outsider", "bot", "deactivated"] as const)
       expect(textOf((await typed(`run ${TASK}`, refused({ type }))).acked)).not.toContain("deploy");
   });
+});
+
+test("a command that lifts a freeze and arrives again does not lift a later freeze", async () => {
+  const bench = await createBench();
+  const by = { team: TEAM, user: ADMIN, channel: payload("").channel_id };
+  bench.policy = { ...bench.policy, freezers: these([payload("").user_id]) };
+  const { freeze } = bench.flow;
+  const once = { freeze, once: createOnce() };
+  await freeze.freeze(by, by.channel, "the deploy loops");
+  expect((await typed("freeze lift here", once)).answers.map(idOf)).toEqual(["answer:freeze-lifted"]);
+  await freeze.freeze(by, by.channel, "a leak");
+  expect((await typed("freeze lift here", once)).answers.map(idOf)).toEqual(["answer:command-before"]);
+  expect(await freeze.look(by)).toMatchObject({ value: [{ why: "a leak" }] });
+  const next = { trigger_id: "2.2.x" };
+  expect((await typed("freeze lift here", once, next)).answers.map(idOf)).toEqual(["answer:freeze-lifted"]);
 });
 
 test("a freeze that is lifted while another still holds is not reported as the end of both", async () => {

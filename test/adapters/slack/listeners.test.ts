@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { App } from "@slack/bolt";
 import { describe, expect, test } from "vitest";
 import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
-import { createOpenedForms } from "#src/adapters/slack/click-memory.ts";
+import { createOnce } from "#src/adapters/slack/click-memory.ts";
 import type { ListenerDeps } from "#src/adapters/slack/listener-deps.ts";
 import { listen } from "#src/adapters/slack/listeners.ts";
 import { CARD_READ, DECISION_MODAL, RUN_FORM } from "#src/adapters/slack/names.ts";
@@ -29,7 +29,7 @@ function listenersWith(parts: Partial<ListenerDeps>) {
     deployment: UNNAMED,
     nonce: () => "n".repeat(22),
     log,
-    forms: createOpenedForms(),
+    once: createOnce(),
     answerAt: (_url: string, { text }: { text: string }) => Promise.resolve(void answers.push(text)),
     quick: () => Promise.resolve({}),
     noteRefusal: () => Promise.resolve(),

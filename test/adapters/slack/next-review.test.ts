@@ -49,7 +49,7 @@ function listener(bench: Bench): ListenerDeps & Shown {
     review,
     submitReview,
     noteRefusal: () => Promise.resolve(),
-    forms: { open: async (_trigger: string, open: () => Promise<unknown>) => (await open(), "opened") },
+    once: { act: async (_trigger: string, open: () => Promise<unknown>) => (await open(), "done") },
     quick: async (_method: string, { view }: { view: View }) => void (deps.view = view),
     log: { warn() {}, error() {} },
   }) as unknown as ListenerDeps & Shown;

@@ -15,7 +15,7 @@ import {
 import { onReview, onReviewSeveral, onReviewSubmit } from "#src/adapters/slack/review-form.ts";
 import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
-import { createOpenedForms } from "#src/adapters/slack/click-memory.ts";
+import { createOnce } from "#src/adapters/slack/click-memory.ts";
 import { openFormFromHome } from "#src/adapters/slack/home-and-queue.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -64,7 +64,7 @@ function withoutWindows() {
     team: TEAM,
     nonce: aNonce,
     review: { open: fails, openSeveral: fails },
-    forms: createOpenedForms(),
+    once: createOnce(),
     deployment: UNNAMED,
     quick: async (method: string, said: { channel?: string; blocks?: Message["blocks"] }) => {
       if (method === "views.open") throw failure("expired_trigger_id");
@@ -113,7 +113,7 @@ test("the form for several requests opens with the links that Slack gives at onc
     team: TEAM,
     clock,
     review: { openSeveral: async () => ok({ ...opened, kind: "run", value: "value", last: null }) },
-    forms: createOpenedForms(),
+    once: createOnce(),
     deployment: UNNAMED,
     quick: (method: string, asked: { view?: View; message_ts?: string }) => {
       if (method === "views.open") view = asked.view;

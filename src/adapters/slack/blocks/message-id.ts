@@ -93,6 +93,7 @@ type AnswerName =
   | "frozen"
   | "freeze-lifted"
   | "freeze-state"
+  | "command-before"
   | "not-stopped"
   | "run-recorded"
   | "run-not-recorded"

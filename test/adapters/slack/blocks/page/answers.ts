@@ -5,6 +5,7 @@ import type { View } from "@slack/types";
 import { failureAnswer } from "#src/adapters/slack/bolt-app.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
+import { createOnce } from "#src/adapters/slack/click-memory.ts";
 import { onBrakeClick, onUndoClick, onUndoInWindow, onCardClick } from "#src/adapters/slack/clicks.ts";
 import { onRunAgain, onUnknownStartClick } from "#src/adapters/slack/start-clicks.ts";
 import { onReviewInChannel } from "#src/adapters/slack/home-and-queue.ts";
@@ -88,6 +89,7 @@ function listener(parts: object): { deps: ListenerDeps; answers: (Message | View
       view === undefined ? {} : { kept: answers.push(view) },
     noteRefusal: async () => undefined,
     cards: { lookNow() {} },
+    once: createOnce(),
     nonce: aNonce,
     macOf: () => MAC,
     replacements: { readyByClick: () => () => undefined, keep() {}, handOver() {} },
@@ -267,7 +269,7 @@ const disputed = (result: unknown) => ({ dispute: async () => result });
 export async function answerExamples(): Promise<Record<AnswerId, readonly Example[]>> {
   // The receipt is redrawn after the answer; "receipt:reported" shows it.
   const notMe = async (result: unknown) => (await clicked(onNotMe, "", disputed(result))).slice(0, 1);
-  const open = (forms: object) => clicked(onCardClick, CARD_APPROVE, { ...opens, forms });
+  const open = (once: object) => clicked(onCardClick, CARD_APPROVE, { ...opens, once });
   return {
     "answer:help": [
       ...(await typed("help")),
@@ -321,6 +323,7 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
         freeze: { lift: async () => ok({ ...FROZEN, channel: null, why: "", still: FROZEN }) },
       })),
     ],
+    "answer:command-before": await typed("freeze lift here", { once: { act: async () => "again" } }),
     "answer:freeze-state": [
       ...(await typed("freeze", { freeze: { look: async () => ok([]) } })),
       ...(await typed("freeze", {
@@ -344,8 +347,8 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     ],
     "answer:not-undone": await clicked(onUndoClick, "", { undoDecision: { onCard: fails("no") } }),
     "answer:taken-back": await undoneInWindow(),
-    "answer:opened-before": await open({ open: async () => "again" }),
-    "answer:opening-not-confirmed": await open({ open: fails("maybe") }),
+    "answer:opened-before": await open({ act: async () => "again" }),
+    "answer:opening-not-confirmed": await open({ act: fails("maybe") }),
     "answer:reported": [
       ...(await notMe(ok({ ...REPORTED, again: false, notified: BOTH }))),
       ...when(
