@@ -248,10 +248,7 @@ function withUpload(run: Run, slot: Slot, upload: Upload): Run {
 /** Records the requester's answer to "A run may have started. Start again?". Returns null if it was answered before. */
 export function answerUnknownStart(run: Run, again: "started" | "left"): Run | null {
   if (run.creation.type !== "unknown") return null;
-  const { again: before } = run.creation;
-  // A run that was started while another press left it is a fact.
-  const isOpen = before === "asked" || (before === "left" && again === "started");
-  return isOpen ? { ...run, creation: { ...run.creation, again } } : null;
+  return run.creation.again === "asked" ? { ...run, creation: { ...run.creation, again } } : null;
 }
 
 // Recovery after a crash or a lost lease. We do not know whether the effects that a dead process had marked took place.

@@ -135,31 +135,52 @@ async function answer(
   if (run === undefined || run.requester !== by.user || run.team !== by.team)
     return err({ type: "unknown-run" });
   if (run.creation.type !== "unknown" || run.creation.again !== "asked") return err({ type: "answered" });
-  // The second run is stored first. After a crash in between, the next click finds it by its intention.
+  // Either answer takes this intention: the second run, or the first one if it is left. So only one of them counts.
   const intention = `again ${key}`;
-  if (again === "left") {
-    const second = await deps.store.byIntention(intention);
-    await recordAnswer(deps, by, { key, second });
-    return second === null ? ok(key) : err({ type: "answered" });
-  }
+  if (again === "left") return leave(deps, by, key, intention);
   const task = { input: run.input, intention, answerUrl: null };
   const started = await start(deps, { ...by, channel: run.channel }, task);
-  if (started.ok) await recordAnswer(deps, by, { key, second: started.value });
+  if (!started.ok) return started;
+  if (started.value === key) return err({ type: "answered" });
+  await recordAnswer(deps, by, key, { again: "started", outcome: `started again as ${started.value}` });
   return started;
 }
 
-/** `second`: the run that was started again, or null if the first start is left as it is. */
+async function leave(
+  deps: UseCaseDeps,
+  by: Asker,
+  key: RunKey,
+  intention: string,
+): Promise<Result<RunKey, CommandRefusal>> {
+  const leaving = { again: "left", outcome: "left as it is", intention } as const;
+  const before = await deps.store.byIntention(intention);
+  const left = before === null ? await recordAnswer(deps, by, key, leaving) : null;
+  if (left?.creation.type === "unknown" && left.creation.again === "left") return ok(key);
+  // The second run is stored first. The process that stored it may have died before it recorded the answer.
+  const second = before ?? (await deps.store.byIntention(intention));
+  if (second !== null && second !== key)
+    await recordAnswer(deps, by, key, { again: "started", outcome: `started again as ${second}` });
+  return err({ type: "answered" });
+}
+
+type Answer = {
+  readonly again: "started" | "left";
+  readonly outcome: string;
+  readonly intention?: string;
+};
+
+/** Resolves to the first run, or to null if it could not be saved because another run has the intention. */
 async function recordAnswer(
   { engine, context }: UseCaseDeps,
   { team, user }: Asker,
-  { key, second }: { readonly key: RunKey; readonly second: RunKey | null },
-): Promise<void> {
-  const outcome = second === null ? "left as it is" : `started again as ${second}`;
-  await engine.changeAnywhere(key, (newest) => {
-    const run = answerUnknownStart(newest, second === null ? "left" : "started");
+  key: RunKey,
+  { again, outcome, ...sideWrites }: Answer,
+): Promise<Run | null> {
+  return engine.changeAnywhere(key, (newest) => {
+    const run = answerUnknownStart(newest, again);
     if (run === null) return newest;
     const facts = { at: context().now, what: "start-unconfirmed", outcome, by: { team, user } } as const;
-    return { run, sideWrites: { audit: [auditEntry(run, facts)] } };
+    return { run, sideWrites: { ...sideWrites, audit: [auditEntry(run, facts)] } };
   });
 }
 

@@ -6,7 +6,7 @@ import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";
 import type { Asker } from "#src/usecases/access.ts";
 import { LOOKS_BLANK } from "../domain/deceptive-text.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
-import { APPROVER, aRunId, aRunKey, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { APPROVER, aRunId, type aRunKey, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 import { aPolicy } from "../make/policy.ts";
 
 const BY: Asker = { team: TEAM, user: REQUESTER, channel: CHANNEL };
@@ -92,80 +92,6 @@ describe("a run", () => {
     await bench.clock.pass(60_000);
     expect(bench.agents.created).toEqual([]);
     expect(bench.chat.told).toMatchObject([{ to: REQUESTER, says: { type: "cannot-post" } }]);
-  });
-});
-
-describe("a run that may have been created", () => {
-  async function unknown() {
-    const bench = await createBench();
-    const created = bench.agents.create.bind(bench.agents);
-    bench.agents.create = async (input, key) => {
-      await created(input, key);
-      throw failure("timeout", { applied: "maybe" });
-    };
-    const started = await bench.flow.startRun.start(BY, task("a"));
-    if (!started.ok) throw new Error("refused");
-    await bench.clock.pass(60_000);
-    bench.agents.create = created;
-    return { bench, key: started.value };
-  }
-
-  const answersIn = async ({ store }: Bench, key: ReturnType<typeof aRunKey>) =>
-    (await store.auditOfRun(key)).flatMap(({ entry: { what, by, outcome } }) =>
-      what === "start-unconfirmed" && by !== null ? [`${by.user}: ${outcome}`] : [],
-    );
-
-  test("is never created again by itself, not even after a restart", async () => {
-    const { bench, key } = await unknown();
-    await bench.restart();
-    await bench.clock.pass(60 * 60_000);
-    expect(bench.agents.created).toHaveLength(1);
-    expect((await loaded(bench, key)).creation).toMatchObject({ type: "unknown", again: "asked" });
-  });
-
-  test("is started again by its requester once, however often the button is clicked", async () => {
-    const { bench, key } = await unknown();
-    const answers = await Promise.all(
-      [1, 2, 3].map(() => bench.flow.startRun.answerUnknownStart(BY, key, "started")),
-    );
-    const fresh = answers.flatMap((each) => (each.ok ? [each.value] : []));
-    expect(new Set(fresh).size).toBe(1);
-    expect(fresh[0]).not.toBe(key);
-    expect(await answersIn(bench, key)).toEqual([`${REQUESTER}: started again as ${fresh[0] ?? ""}`]);
-    expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toMatchObject({
-      error: { type: "answered" },
-    });
-    await bench.clock.pass(5_000);
-    expect(bench.agents.created).toHaveLength(2);
-  });
-
-  test("is left alone if its requester says so", async () => {
-    const { bench, key } = await unknown();
-    expect(await bench.flow.startRun.answerUnknownStart(BY, key, "left")).toEqual({ ok: true, value: key });
-    await bench.clock.pass(5_000);
-    expect((await loaded(bench, key)).creation).toMatchObject({ again: "left" });
-    expect(await answersIn(bench, key)).toEqual([`${REQUESTER}: left as it is`]);
-    expect(bench.agents.created).toHaveLength(1);
-  });
-
-  test("is recorded as started again if it was, although its requester pressed Leave meanwhile", async () => {
-    const { bench, key } = await unknown();
-    const { promise: looked, resolve: answerLookUp } = Promise.withResolvers<void>();
-    bench.people.before = () => looked;
-    const starting = bench.flow.startRun.answerUnknownStart(BY, key, "started");
-    await bench.clock.rest();
-    await bench.flow.startRun.answerUnknownStart(BY, key, "left");
-    expect((await loaded(bench, key)).creation).toMatchObject({ again: "left" });
-    answerLookUp();
-    expect(await starting).toMatchObject({ ok: true });
-    expect((await loaded(bench, key)).creation).toMatchObject({ again: "started" });
-  });
-
-  test("can be answered for by its requester only", async () => {
-    const { bench, key } = await unknown();
-    const unheard = { ok: false, error: { type: "unknown-run" } };
-    expect(await bench.flow.startRun.answerUnknownStart(SECOND, key, "started")).toEqual(unheard);
-    expect(await bench.flow.startRun.answerUnknownStart(BY, aRunKey(), "started")).toEqual(unheard);
   });
 });
 

@@ -48,7 +48,7 @@ const FIXED_COMMAND_WORDS = {
     "A request of this run still needs approvals from other people. Let them decide, or deny it; then try again.",
   "denial-due":
     "If no one decides in time, the policy will deny a request of this run, so Countersign must keep watching it. Get it decided, or wait for its deadline.",
-  answered: "Someone has already answered this.",
+  answered: "Only the first answer counts, and there is one already. The message in the thread shows it.",
   "not-auditor": "Only Countersign's admins and the auditors that the policy names can read the audit.",
   "not-freezer":
     "Only Countersign's admins and the policy's `freezers` can freeze or lift a freeze. To stop one run, press Stop in its thread.",
