@@ -42,7 +42,7 @@ import { LOG_LEVELS, recordedConfig, variables } from "./config/variables.ts";
 export type ConfigFault = { readonly variable: string; readonly wrong: string; readonly example: string };
 
 export type { Config } from "./config/config-shape.ts";
-export type { Proxies } from "./config/proxies.ts";
+export { isInRange, type Proxies } from "./config/proxies.ts";
 export { type Environment, readGiven } from "./config/given.ts";
 export { findMisspelled, type Misspelled, describeMisspelled } from "./config/given.ts";
 export { isLoopback } from "./config/value-formats.ts";

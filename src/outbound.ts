@@ -1,7 +1,7 @@
 // Connections to the outside, either direct or through the proxies that the environment names.
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Headers, Pool, Response } from "undici";
-import { isLoopback, type Proxies } from "./config.ts";
+import { isInRange, isLoopback, type Proxies } from "./config.ts";
 
 /** Opens connections with these settings. The caller closes them. */
 export type Open = (options: Agent.Options) => Dispatcher;
@@ -14,8 +14,10 @@ export function createOpen(proxies: Proxies | null): Open {
   if (proxies === null) return (options) => new Agent(options);
   return (options) => {
     const proxied = openProxied(proxies, options);
+    const isDirect = ({ hostname }: URL): boolean =>
+      isLoopback(hostname) || isInRange(hostname, proxies.except);
     const factory = (origin: string | URL): Dispatcher =>
-      isLoopback(new URL(origin).hostname) ? new Pool(origin, options) : proxied;
+      isDirect(new URL(origin)) ? new Pool(origin, options) : proxied;
     return new Agent({ ...options, factory });
   };
 }

@@ -1,12 +1,13 @@
 // The proxies that the environment names. Their variables have the conventional names, which may also be in lower case.
 
+import { BlockList, isIP } from "node:net";
 import { z } from "zod";
 
 export type Proxies = {
   /** URLs, which may contain a user name and password. */
   readonly http: string | null;
   readonly https: string | null;
-  /** The hosts that are called directly, in undici's format. */
+  /** The hosts that are called directly, in undici's format, and ranges of addresses (`isInRange`). */
   readonly except: string;
 };
 
@@ -15,15 +16,37 @@ export const PROXY_VARIABLES: readonly string[] = ["HTTPS_PROXY", "HTTP_PROXY", 
 /** Like curl, assumes http if there is no protocol. */
 export const proxy = () => z.string().transform(proxyUrl);
 
-/** Names, addresses and ports, separated by commas or spaces. undici takes no ranges. */
+/** Names, addresses, ports and ranges of addresses, separated by commas or spaces. */
 export const proxyExceptions = () =>
-  z.string().regex(/^[A-Za-z0-9.:_*[\],\s-]+$/, {
-    error: ({ input }) =>
-      /\/\d/.test(String(input)) ? NO_RANGES : "is not a list of hosts separated by commas",
-  });
+  z
+    .string()
+    .regex(/^[A-Za-z0-9.:_*[\],\s/-]+$/, "is not a list of hosts separated by commas")
+    .refine((except) => rangesIn(except).every((range) => blockListOf([range]) !== null), NO_RANGE);
 
-const NO_RANGES =
-  "has a range of addresses such as 10.0.0.0/8, which has no effect here: name the hosts or their domain";
+const NO_RANGE = "has a / that is not part of a range of addresses: write a range as 10.0.0.0/8 or fd00::/8";
+
+const rangesIn = (except: string): string[] => except.split(/[,\s]+/).filter((entry) => entry.includes("/"));
+
+/** Returns null if one of the ranges is not valid. */
+function blockListOf(ranges: readonly string[]): BlockList | null {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [, address = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(range) ?? [];
+    const version = isIP(address);
+    if (version === 0 || Number(bits) > (version === 4 ? 32 : 128)) return null;
+    list.addSubnet(address, Number(bits), `ipv${version === 4 ? 4 : 6}`);
+  }
+  return list;
+}
+
+/** Tests whether a URL's host is an address in one of the ranges of NO_PROXY. Like curl and Go, looks up no names; undici takes no ranges. */
+export function isInRange(hostname: string, except: string): boolean {
+  const address = hostname.replace(/^\[(.+)\]$/, "$1");
+  const version = isIP(address);
+  return (
+    version !== 0 && blockListOf(rangesIn(except))?.check(address, `ipv${version === 4 ? 4 : 6}`) === true
+  );
+}
 
 function proxyUrl(value: string, issues: z.RefinementCtx): string {
   const parsed = URL.parse(/^[a-z0-9+.-]+:\/\//i.test(value) ? value : `http://${value}`);

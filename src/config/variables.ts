@@ -112,7 +112,7 @@ export const variables = [
   ),
   variable(
     "NO_PROXY",
-    "hosts that are called without a proxy, separated by commas: `agents.internal`, `.example.com`, `10.0.0.7:8080`, `*`; this machine always is",
+    "hosts that are called without a proxy, separated by commas: `agents.internal`, `.example.com`, `10.0.0.7:8080`, `10.0.0.0/8`, `*`; this machine always is",
     null,
     "agents.internal,.example.com",
   ),

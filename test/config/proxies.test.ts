@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readConfig, secretsOf } from "#src/config.ts";
+import { isInRange, readConfig, secretsOf } from "#src/config.ts";
 import { config, SOCKET } from "../make/config.ts";
 
 test("proxies may be set in lower case too, which takes precedence", () => {
@@ -37,10 +37,39 @@ test.each(["no_proxy", "NO_PROXY"])(
   },
 );
 
-test("a range of addresses is refused beside a proxy, because calls to them would go through the proxy", () => {
-  expect(faultsOf({ http_proxy: "http://a:1", no_proxy: RANGES })).toEqual([
-    "no_proxy has a range of addresses such as 10.0.0.0/8, which has no effect here: name the hosts or their domain",
-  ]);
+test("a range of addresses is accepted beside a proxy", () => {
+  const env = { ...SOCKET, HTTPS_PROXY: "http://a:1", NO_PROXY: `${RANGES} fd00::/8,.svc` };
+  expect(config(env).proxies).toMatchObject({ except: env.NO_PROXY });
+});
+
+test.each([
+  "10.0.0.0/33",
+  "10.0.0/8",
+  "10.0.0.0/",
+  "10.0.0.0/8:80",
+  "fd00::/129",
+  "agents.internal/8",
+  "http://a",
+])("%s is refused beside a proxy as no range of addresses", (range) =>
+  expect(faultsOf({ http_proxy: "http://a:1", no_proxy: `localhost,${range}` })).toEqual([
+    "no_proxy has a / that is not part of a range of addresses: write a range as 10.0.0.0/8 or fd00::/8",
+  ]),
+);
+
+test.each([
+  ["10.1.2.3", true],
+  ["11.1.2.3", false],
+  ["[fd12::1]", true],
+  ["[fe80::1]", false],
+  ["[::ffff:10.1.2.3]", true],
+  ["agents.internal", false],
+  ["10.example.com", false],
+])("the host %s is in one of the ranges: %s", (host, isIn) => {
+  expect(isInRange(new URL(`http://${host}/`).hostname, `${RANGES}, fd00::/8`)).toBe(isIn);
+  expect(isInRange(host, "localhost")).toBe(false);
+});
+
+test("a text beside a proxy that is no list of hosts is refused", () => {
   expect(faultsOf({ HTTPS_PROXY: "http://a:1", NO_PROXY: "é" })).toEqual([
     "NO_PROXY is not a list of hosts separated by commas",
   ]);

@@ -58,6 +58,19 @@ describe("a decision that the proxy blocks was certainly not sent", () => {
   });
 });
 
+test("an address in a range of NO_PROXY is called directly", async () => {
+  const server = await startServer((_, response) => response.writeHead(404).end());
+  const proxy = await startProxy({});
+  // Connects to this machine, but is not one of its addresses.
+  const address = server.url.replace("127.0.0.1", "0.0.0.0");
+  const calls = (except: string) =>
+    serviceAt(address, { open: createOpen({ https: proxy.url, http: proxy.url, except }) }).fetchRun(run);
+  await expect(calls("10.0.0.0/8")).rejects.toThrow();
+  expect([proxy.asked.length, server.seen.length]).toEqual([1, 0]);
+  expect(await calls("10.0.0.0/8,0.0.0.0/8")).toMatchObject({ type: "missing" });
+  expect(proxy.asked).toHaveLength(1);
+});
+
 test("this machine is called directly, whatever the proxy settings", async () => {
   const server = await startServer((_, response) => response.writeHead(404).end());
   const proxy = await startProxy({});
