@@ -116,20 +116,20 @@ async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promis
 
 /**
  * Nothing of a tampered record is kept. The audit shows the run's channel, those who asked for it and so may not decide on it, and its stop.
- * If the audit does not confirm the channel, the run moves, and the person who moves it counts as its requester: their channel may have a
- * laxer rule.
+ * If the audit does not prove the channel, the run stays closed: in another channel, other people could decide, under a laxer rule.
  */
 async function startOver(
   deps: UseCaseDeps,
   by: Asker,
   { key, id }: RunIds,
 ): Promise<Result<Run, CommandRefusal>> {
-  const channel = await channelInAudit(deps, key);
-  const refusal = channel === null ? null : await refusalToKnow(deps, by, { channel });
+  const channel = await channelInAudit(deps, { key, id });
+  if (channel === null) return err(unprovenChannel(deps, key));
+  const refusal = await refusalToKnow(deps, by, { channel });
   if (refusal !== null) return err(refusal);
   const asked = [...(await requestersOf(deps, key)), ...(await requestersOf(deps, id))];
-  const [user = by.user] = channel === null ? [] : asked;
-  const blank = await freshRun(deps, { ...by, user, channel: channel ?? by.channel }, { key, id });
+  const [user = by.user] = asked;
+  const blank = await freshRun(deps, { ...by, user, channel }, { key, id });
   const fresh = asked.reduce((run, each) => addPossibleRequester(run, each), blank);
   const sideWrites = { audit: [runEntry(fresh, by, "watched", deps.context())] };
   const begun = await deps.engine.transactAnywhere(
@@ -142,6 +142,12 @@ async function startOver(
   );
   if (begun === null) return err({ type: "unknown-run" });
   return begun.value ? ok(begun.run) : watchAgain(deps, by, { key, id });
+}
+
+function unprovenChannel({ integrity }: UseCaseDeps, key: RunKey): CommandRefusal {
+  const words = `no entry that matches its signature names the channel of run ${key}, so no one can decide its requests in Slack. Decide them at the service.`;
+  integrity.found({ id: `${key} channel`, words, run: key });
+  return { type: "tampered", words };
 }
 
 /**

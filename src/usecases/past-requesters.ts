@@ -1,7 +1,7 @@
 // Finds the people who asked for a run, or may have asked for it, before another person watched it. They may not approve it.
 
 import type { KeptEntry } from "../audit/entry.ts";
-import type { ChannelId, RunKey, UserId } from "../domain/ids.ts";
+import type { ChannelId, RunId, RunKey, UserId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import { readProven } from "../engine/proven-entries.ts";
 import type { Asker, UseCaseDeps } from "./access.ts";
@@ -92,9 +92,17 @@ export async function requestersOf(deps: UseCaseDeps, id: string): Promise<reado
   return [...found];
 }
 
-/** Resolves to the run's channel by its newest proven entry, or to null if there is none. */
-export async function channelInAudit(deps: UseCaseDeps, key: RunKey): Promise<ChannelId | null> {
-  for (const { seq, entry } of (await deps.store.auditOfRun(key)).toReversed()) {
+/**
+ * Resolves to the run's channel by its newest proven entry. Resolves to null if there is none, or if no proven entry names both ids: the key
+ * may then be that of a run in another channel.
+ */
+export async function channelInAudit(
+  deps: UseCaseDeps,
+  { key, id }: { readonly key: RunKey; readonly id: RunId },
+): Promise<ChannelId | null> {
+  const entries = await deps.store.auditOfRun(key);
+  if (!(await isOneRun(deps, entries, { run: key, id }))) return null;
+  for (const { seq, entry } of entries.toReversed()) {
     if (!NAME_REQUESTERS.has(entry.what)) continue;
     const proven = await provenOf(deps, seq);
     if (proven?.run === key && proven.channel !== null) return proven.channel;

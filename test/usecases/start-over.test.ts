@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { ChannelId, type RunId, UserId } from "#src/domain/ids.ts";
-import { type Bench, createBench } from "../make/bot.ts";
+import { ADMIN, type Bench, createBench } from "../make/bot.ts";
 import { changeRecord, opens } from "../make/changed-record.ts";
 import { APPROVER, aRunId, CHANNEL, TEAM } from "../make/run.ts";
 import { withFile } from "../make/spoilt-database.ts";
@@ -44,21 +44,34 @@ test("stays in the channel that the audit names, whichever channel the command c
   expect(await opens(bench, id, STRANGER.user)).toBe("opened");
 });
 
-test("moves to the channel of the command if no proven entry names its channel, and the person who moves it cannot approve it", async () => {
+test("stays closed if no proven entry names its channel, so no one decides it in Slack, and a finding says why", async () => {
   const { bench, spoil } = await withFile();
   const id = await watched(bench, BY);
-  expect(await bench.flow.adoptRun.unwatch(BY, id)).toMatchObject({ ok: true });
-  await bench.clock.pass(60_000);
-  expect(await bench.store.forget(bench.clock.monotonic() + 1)).toBe(1);
-  await watched(bench, FRIEND, id);
-  spoil("update audit set entry = replace(entry, 'U0FRIEND', 'U0OTHER') where what = 'watched'");
-  bench.people.channels = new Set([ELSEWHERE]);
-  for (const _time of [1, 2]) {
-    await tampered(bench, id);
-    expect(await bench.flow.adoptRun.adopt(STRANGER, id)).toMatchObject({ ok: true });
-    await bench.clock.pass(5_000);
-    expect(await bench.run(id)).toMatchObject({ channel: ELSEWHERE, watch: { type: "on" } });
-    expect(await opens(bench, id, STRANGER.user)).toBe("requester");
-    expect(await opens(bench, id, APPROVER)).toBe("requester");
+  spoil("update audit set entry = replace(entry, 'U0APPROVER', 'U0OTHER') where what = 'watched'");
+  await tampered(bench, id);
+  const { key } = await bench.run(id);
+  for (const by of [STRANGER, FRIEND]) {
+    expect(await bench.flow.adoptRun.adopt(by, id)).toMatchObject({ ok: false, error: { type: "tampered" } });
+    expect(await bench.run(id)).toMatchObject({ watch: { type: "tampered" } });
   }
+  expect((await bench.flow.queries.health(ADMIN)).audit.open).toContainEqual({
+    id: `${key} channel`,
+    words: expect.stringContaining("no one can decide its requests in Slack") as string,
+    run: key,
+  });
+});
+
+test("stays closed if its record has the key of another run, whose channel it would get", async () => {
+  const { bench, spoil } = await withFile();
+  const id = await watched(bench, BY);
+  const other = await watched(bench, STRANGER);
+  const [{ key }, { key: otherKey }] = [await bench.run(id), await bench.run(other)];
+  spoil(
+    "pragma foreign_keys = off",
+    `delete from runs where key = '${otherKey}'`,
+    `update runs set key = '${otherKey}', doc = replace(doc, '${key}', '${otherKey}') where key = '${key}'`,
+  );
+  bench.people.channels = new Set([CHANNEL, ELSEWHERE]);
+  expect(await bench.flow.adoptRun.adopt(STRANGER, id)).toMatchObject({ ok: false });
+  expect((await bench.store.load(otherKey))?.run.watch).toMatchObject({ type: "tampered" });
 });
