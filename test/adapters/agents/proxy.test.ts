@@ -65,7 +65,7 @@ test("an address in a range of NO_PROXY is called directly", async () => {
   const address = server.url.replace("127.0.0.1", "0.0.0.0");
   const calls = (except: string) =>
     serviceAt(address, { open: createOpen({ https: proxy.url, http: proxy.url, except }) }).fetchRun(run);
-  await expect(calls("10.0.0.0/8")).rejects.toThrow();
+  await expect(calls("10.0.0.0/8")).rejects.toMatchObject({ code: "http_502" });
   expect([proxy.asked.length, server.seen.length]).toEqual([1, 0]);
   expect(await calls("10.0.0.0/8,0.0.0.0/8")).toMatchObject({ type: "missing" });
   expect(proxy.asked).toHaveLength(1);
