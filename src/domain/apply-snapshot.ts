@@ -36,11 +36,10 @@ export type ApprovalSighting =
 export type SightingResult = { readonly approval: Approval; readonly says: DecisionNotice | null };
 
 export function applySighting(approval: Approval, sighting: ApprovalSighting, ctx: Context): SightingResult {
-  if (sighting.type === "unreadable") return applyUnreadable(approval, ctx);
-  const matters = doesAbsenceMatter(approval, sighting);
-  if (sighting.type === "in-doubt")
-    return withoutNotice(matters ? withUnlisted(approval, "in-doubt") : approval);
-  if (sighting.type === "absent" && sighting.cause === "no-longer-listed" && matters) {
+  if (sighting.type === "unreadable") return applyUnreadable(approval, sighting, ctx);
+  if (sighting.type === "in-doubt") return applyInDoubt(approval, sighting);
+  const isMissed = sighting.type === "absent" && sighting.cause === "no-longer-listed";
+  if (isMissed && doesAbsenceMatter(approval, sighting)) {
     const unlisted = withMissedFetch(approval.unlisted, ctx);
     if (!isGone(unlisted, sighting.askedAt)) return withoutNotice(withUnlisted(approval, unlisted));
   }
@@ -75,14 +74,20 @@ type VoidCause = Extract<DecisionNotice, { type: "decision-void" }>["cause"];
 
 const withoutNotice = (approval: Approval): SightingResult => ({ approval, says: null });
 
+/** We do not know what the service lists now, so a decision that has not arrived waits. */
+function applyInDoubt(approval: Approval, sighting: ApprovalSighting): SightingResult {
+  const matters = doesAbsenceMatter(approval, sighting);
+  return withoutNotice(matters ? withUnlisted(approval, "in-doubt") : approval);
+}
+
 /** The request is now unknown, so it cannot be decided. A decision that was certainly not applied is withdrawn; any other stays. */
-function applyUnreadable(approval: Approval, ctx: Context): SightingResult {
+function applyUnreadable(approval: Approval, sighting: ApprovalSighting, ctx: Context): SightingResult {
   const { id, state, votes } = approval;
   const says: DecisionNotice = { type: "decision-void", approval: id, cause: "unreadable" };
   if (state.type === "pending") {
     return { approval: close(approval, "unreadable", ctx.now), says: votes.length === 0 ? null : says };
   }
-  if (state.type !== "decided" || !isSurelyUnapplied(state.delivery)) return withoutNotice(approval);
+  if (state.type !== "decided" || !isSurelyUnapplied(state.delivery)) return applyInDoubt(approval, sighting);
   return { approval: voidAndClose(approval, state.decision, "unreadable", ctx.now), says };
 }
 

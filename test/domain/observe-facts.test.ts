@@ -12,9 +12,10 @@ import {
 import { ApprovalId, GroupId, RunId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import type { DecisionNotice } from "#src/domain/notice.ts";
+import { reconcile } from "#src/domain/reconcile.ts";
 import type { Run } from "#src/domain/run.ts";
 import { ABSENT_AFTER_MS, type Snapshot, type UnreadableItem } from "#src/domain/snapshot.ts";
-import { aSnapshot, contextAt, decidedRun, listedRun } from "../make/history.ts";
+import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../make/history.ts";
 import { aPolicy } from "../make/policy.ts";
 import { APPROVER, aWatchedRun, NOON } from "../make/run.ts";
 
@@ -88,6 +89,21 @@ describe("unreadable items that the service lists", () => {
       { to: APPROVER, says: { type: "decision-void", cause: "unreadable" } },
     ]);
   });
+
+  test.each([["its id", ["apr_1"]] as const, ["no id", []] as const])(
+    "hold back a decision whose answer was lost, until the service lists its approval again: an item with %s",
+    (_, ids) => {
+      const facts = { notBefore: NOON, tries: 1, why: "no answer" };
+      const lost = deliveredRun({ type: "retry", lost: true, ...facts });
+      const spoilt = look(lost, { unreadable: [item({ ids: ids.map(ApprovalId) })] }, 1, []);
+      const due = (run: Run, ms: number) =>
+        reconcile(run, NOON + ms).effects.filter(({ type }) => type === "send-decision");
+      expect(due(lost, 0)).toHaveLength(1);
+      expect(due(spoilt, 60_000)).toEqual([]);
+      expect(spoilt.approvals[0]?.state).toEqual(lost.approvals[0]?.state);
+      expect(due(look(spoilt, {}, 60_000), 60_000)).toHaveLength(1);
+    },
+  );
 });
 
 test("a change in whether the service lists what is pending is news", () => {
