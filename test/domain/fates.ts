@@ -32,7 +32,7 @@ export const LOOK_BEFORE = {
   "lost-before": "missing",
   "lost-after": "untold",
   later: "lost",
-  refused: "lost",
+  refused: "named",
 } as const satisfies Record<Fate, LookFate>;
 
 type Stage = "waiting" | "looked" | "marked" | "answered";

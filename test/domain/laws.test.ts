@@ -20,7 +20,7 @@ const APPROVALS = [ApprovalId("apr_1"), ApprovalId("apr_2"), ApprovalId("../3?")
 const HUGE = "x".repeat(MODAL_HOLDS_CHARS + 1);
 const WAITS = [100, 1_000, 4_000, 6_000, 31_000, 61_000, 5 * 60_000, 25 * 60 * 60_000];
 const FATES: Fate[] = ["done", "done", "done", "lost-before", "lost-after", "late", "later", "refused"];
-const LOOKS: LookFate[] = ["fresh", "fresh", "stale", "lost", "missing", "untold", "spoiled"];
+const LOOKS: LookFate[] = ["fresh", "fresh", "stale", "lost", "missing", "untold", "spoiled", "named"];
 
 const fate = fc.constantFrom(...FATES);
 const fetched = fc.constantFrom(...LOOKS);

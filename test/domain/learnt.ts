@@ -5,8 +5,8 @@ import { contextOf } from "#src/domain/run-context.ts";
 import type { Look } from "./simulated-service.ts";
 
 /**
- * One answer that was taken in. `listed`: the digest of each request. Null if the answer did not list the requests,
- * or not all of them.
+ * One answer that was taken in. `listed`: the digest of each request, or "unreadable". Null if the answer did not list
+ * the requests, or not all of their ids.
  */
 export type Taken = {
   readonly askedAt: number;
@@ -32,7 +32,9 @@ export class Learnt {
     const { id, pending, unreadable, askedAt } = fetched.snapshot;
     const context = contextOf(null, fetched.snapshot, ctx);
     this.asked = new Map((pending ?? []).map((item) => [item.id, requestOf(id, item, ctx, context).digest]));
-    const listed = pending !== null && unreadable.length === 0 ? this.asked : null;
+    const named = unreadable.flatMap(({ ids }) => ids.map((id) => [id, "unreadable"] as const));
+    const isListed = pending !== null && named.length === unreadable.length;
+    const listed = isListed ? new Map([...this.asked, ...named]) : null;
     this.taken.push({ askedAt, answeredAt, missing: false, listed });
   }
 }

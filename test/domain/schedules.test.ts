@@ -21,7 +21,7 @@ const WAYS: readonly { fate: Fate; dies?: "before" | "after" }[] = [
   { fate: "done", dies: "before" },
   { fate: "done", dies: "after" },
 ];
-const LOOKS: readonly LookFate[] = ["fresh", "stale", "lost", "missing", "untold", "spoiled"];
+const LOOKS: readonly LookFate[] = ["fresh", "stale", "lost", "missing", "untold", "spoiled", "named"];
 
 /** What others may do to the approval in the meantime. */
 const TWISTS: readonly ((world: SimulatedWorld) => void)[] = [

@@ -111,11 +111,10 @@ export class SimulatedService {
     const { status, pending } = fetched.snapshot;
     if (how === "untold" && status === "awaiting_approval")
       return { type: "snapshot", snapshot: { ...fetched.snapshot, pending: null } };
-    if (how !== "spoiled" || pending === null || pending.length === 0) return fetched;
-    return {
-      type: "snapshot",
-      snapshot: { ...fetched.snapshot, pending: pending.slice(1), unreadable: [SPOILED] },
-    };
+    const [first, ...rest] = pending ?? [];
+    if ((how !== "spoiled" && how !== "named") || first === undefined) return fetched;
+    const item = { ...SPOILED, ids: how === "named" ? [first.id] : [] };
+    return { type: "snapshot", snapshot: { ...fetched.snapshot, pending: rest, unreadable: [item] } };
   }
 
   fetchRun(now: number, lagMs: number): Look {
