@@ -24,21 +24,19 @@ export function isOutdated({ seen }: Run, askedAt: number): boolean {
 
 export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
   if (!isWatched(run) || isOutdated(run, snapshot.askedAt)) return run;
-  return observeWithin(run, withinRoom(run, snapshot), ctx);
+  return observeWithin(run, withinRoom(run, snapshot, ctx), ctx);
 }
 
 /** The most approvals that one run may have, because a run is stored as a whole at every change. */
 export const MAX_APPROVALS = 5_000;
 
-/** Moves the approvals beyond `MAX_APPROVALS` to the unreadable items of the snapshot. */
-function withinRoom({ approvals }: Run, snapshot: Snapshot): Snapshot {
-  const { pending } = snapshot;
-  let room = MAX_APPROVALS - approvals.length;
-  if (pending === null || pending.length <= room) return snapshot;
-  const known = new Set(approvals.map(({ serviceId }) => serviceId));
+/** Moves the requests that would take more approvals than `MAX_APPROVALS` to the unreadable items of the snapshot. */
+function withinRoom(run: Run, snapshot: Snapshot, ctx: Context): Snapshot {
+  let room = MAX_APPROVALS - run.approvals.length;
+  if (snapshot.pending === null || snapshot.pending.length <= room) return snapshot;
   const [fitting, excess]: [PendingApproval[], PendingApproval[]] = [[], []];
-  for (const item of pending) {
-    const fits = known.has(item.id) || (room -= 1) >= 0;
+  for (const { item, approval } of listedIn(run, snapshot, ctx).listed) {
+    const fits = approval !== null || (room -= 1) >= 0;
     (fits ? fitting : excess).push(item);
   }
   if (excess.length === 0) return snapshot;
@@ -146,25 +144,41 @@ function isLongOutput(output: string): boolean {
   return countedChars(channelText(output)) > OUTPUT_IN_THREAD_CHARS;
 }
 
-function applySightings(
+type Listed = {
+  readonly item: PendingApproval;
+  readonly request: Request;
+  readonly approval: Approval | null;
+};
+
+/** Returns the listed requests, each with its approval, or with null if it is new. `askedAt`: when the fetch counts as begun. */
+function listedIn(
   run: Run,
   snapshot: Snapshot,
   ctx: Context,
-): { approvals: readonly Approval[]; says: DecisionNotice[]; context: RunContext | null } {
+): { readonly listed: readonly Listed[]; readonly context: RunContext | null; readonly askedAt: number } {
   const over = ending(snapshot.status) !== null;
-  if (snapshot.pending === null && !over) return { approvals: run.approvals, says: [], context: run.context };
   const items = over ? [] : (snapshot.pending ?? []);
   // A terminal state is final, no matter when the fetch began.
   const askedAt = over ? ctx.monotonic : snapshot.askedAt;
   const context = items.length === 0 ? run.context : contextOf(run.context, snapshot, ctx);
   // Grouped once, because a run may have thousands of approvals.
   const byServiceId = Map.groupBy(run.approvals, ({ serviceId }) => serviceId);
-  const taken = new Set(run.approvals.map(({ id }) => id));
   const listed = items.map((item) => {
     const request = requestOf(snapshot.id, item, ctx, context);
     const sameId = byServiceId.get(item.id) ?? [];
     return { item, request, approval: approvalOfRequest(sameId, { request, askedAt }) };
   });
+  return { listed, context, askedAt };
+}
+
+function applySightings(
+  run: Run,
+  snapshot: Snapshot,
+  ctx: Context,
+): { approvals: readonly Approval[]; says: DecisionNotice[]; context: RunContext | null } {
+  if (snapshot.pending === null && ending(snapshot.status) === null)
+    return { approvals: run.approvals, says: [], context: run.context };
+  const { listed, context, askedAt } = listedIn(run, snapshot, ctx);
   const requests = new Map(listed.map(({ approval, request }) => [approval?.id, request]));
   const unlisted = createUnlisted(snapshot, askedAt);
   const results = run.approvals.map((approval) => {
@@ -174,6 +188,7 @@ function applySightings(
     return applySighting(approval, sighting, ctx);
   });
   const added = listed.filter(({ approval }) => approval === null);
+  const taken = new Set(run.approvals.map(({ id }) => id));
   const ids = ownIds(
     taken,
     added.map(({ item }) => item.id),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Delivery } from "#src/domain/approval.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Json } from "#src/domain/json.ts";
-import { observe, requestOf } from "#src/domain/observe.ts";
+import { MAX_APPROVALS, observe, requestOf } from "#src/domain/observe.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import { DECISION_LINGER_MS } from "#src/domain/snapshot.ts";
 import { contextOf } from "#src/domain/run-context.ts";
@@ -22,6 +22,21 @@ test.each([[[again, alike]], [[alike, again]]])(
     expect(next.approvals.map(({ id }) => id).toSorted()).toEqual(["apr_1", "apr_1 (2)", "apr_1 (3)"]);
   },
 );
+
+test("a request under a used id takes room like any other: one beyond the most that a run may have is unreadable", () => {
+  const LATER = DECISION_LINGER_MS + 1;
+  const others = Array.from({ length: MAX_APPROVALS - 1 }, (_, at) => `other_${at}`);
+  const confirmed = deliveredRun({ type: "confirmed", at: NOON, stillListed: null });
+  const look = (run: Run, ms: number, ...pending: NonNullable<Parameters<typeof aSnapshot>[1]>) =>
+    observe(run, aSnapshot(run, [...others, ...pending], { askedAt: NOON + ms }), contextAt(ms));
+  const full = look(confirmed, LATER, "apr_1");
+  expect([full.approvals.length, full.unreadable]).toEqual([MAX_APPROVALS, null]);
+  const beyond = look(full, LATER + 1, again);
+  expect(beyond.approvals).toHaveLength(MAX_APPROVALS);
+  expect(beyond.unreadable).toMatchObject({ count: 1, items: [{ ids: ["apr_1"], code: "too-many" }] });
+  expect(beyond.approvals[0]).toBe(full.approvals[0]);
+  expect(look(beyond, LATER + 2, "apr_1").unreadable).toBeNull();
+});
 
 describe("a decided request that is still listed after the policy's volatile fields change", () => {
   const LATER = DECISION_LINGER_MS + 1;

@@ -16,9 +16,9 @@ export type Look =
 /**
  * How a look may be answered. "stale": by a replica that lags behind. "missing": 404, though the run exists.
  * "untold": approval is awaited, but the list is missing. "spoiled": the first item of the list cannot be read, not
- * even its id.
+ * even its id. "named": only its id can be read.
  */
-export type Answer = "fresh" | "stale" | "missing" | "untold" | "spoiled";
+export type Answer = "fresh" | "stale" | "missing" | "untold" | "spoiled" | "named";
 
 const SPOILED = { ids: [], code: "no-id", why: "it has no id", source: "{}", hidden: 0 };
 
