@@ -3,7 +3,7 @@
 //
 // `applyBrake` is called for a run at every save, and again right before an effect begins.
 
-import { ruleOf, rulesInDoubt, wasAutomaticDenialRefused } from "./applied-rule.ts";
+import { mayOnlyPeopleDeny, ruleOf, rulesInDoubt } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
 import { type Approval, type Decision, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
@@ -54,12 +54,12 @@ function cancelStart(run: Run, cause: "stopped" | "frozen", { monotonic }: Conte
   return { ...run, creation: { type: "refused", words, at: monotonic } };
 }
 
-/** Denies the pending requests. A denial that the service refused is not repeated, because the service would refuse it again. */
+/** Denies the pending requests, except those that only people may deny. */
 function denyPending(run: Run, ctx: Context): Run {
   const { stop } = run;
   if (stop === undefined || !deniesAll(run) || !isWatched(run)) return run;
   return mapApprovals(run, (approval) => {
-    if (approval.state.type !== "pending" || wasAutomaticDenialRefused(approval)) return approval;
+    if (approval.state.type !== "pending" || mayOnlyPeopleDeny(approval)) return approval;
     const denial: Decision = {
       verdict: "deny",
       reason: STOP_REASON,

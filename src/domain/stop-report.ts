@@ -1,13 +1,13 @@
 // What the thread's message about a stop reports: the requests that the stop denies, and the approvals that it came too late for.
 
-import { wasAutomaticDenialRefused } from "./applied-rule.ts";
+import { mayOnlyPeopleDeny } from "./applied-rule.ts";
 import { type Approval, type Decision, isFinal } from "./approval.ts";
 import { cardOf, isMissing, isStoppable, isWatched, type Run, stopRenderKey } from "./run.ts";
 import { STOPPED } from "./slot.ts";
 
 /**
  * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
- * confirmation. `refused`: the requests that wait again because the service refused their denial; they do not count as denied.
+ * confirmation. `refused`: the requests that wait again because the service did not accept their denial; they do not count as denied.
  */
 export function deniedByStop(run: Run): {
   readonly denied: number;
@@ -57,7 +57,7 @@ export type DenialByStop = { readonly approval: Approval; readonly fate: DenialF
 /** Returns null if the stop did not deny the request. */
 function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   const { state, past } = approval;
-  if (state.type === "pending" && wasAutomaticDenialRefused(approval)) return "refused";
+  if (state.type === "pending" && mayOnlyPeopleDeny(approval)) return "refused";
   const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
   const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
   const last = past.at(-1);

@@ -157,6 +157,17 @@ describe("an approval whose time is up", () => {
     });
   });
 
+  test("closes if the service has refused such a denial before, even of an earlier request", () => {
+    const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
+    const over = at(approvalOf(run).since - at().now + afterMs);
+    const { state } = approvalOf(expire(run, over));
+    if (state.type !== "decided") throw new Error("not denied");
+    const past = [{ decision: state.decision, cause: "refused", words: "no" } as const];
+    const { request } = approvalOf(run);
+    const changed = { ...approvalOf(run), request: { ...request, digest: "another" }, past };
+    expect(approvalOf(expire(replaceApproval(run, changed), over)).state).toMatchObject({ cause: "expired" });
+  });
+
   test("reports to the agent the time that it had, extensions included", () => {
     const { at, run } = under({ expiry: { afterMs, outcome: "deny" } });
     const approval = approvalOf(run);

@@ -1,6 +1,7 @@
 // What the message about a stop counts, after the stop's denial did not take effect, and which approvals it could not stop.
 
 import { expect, test } from "vitest";
+import { MAX_AUTOMATIC_DENIALS } from "#src/domain/applied-rule.ts";
 import { deniedByStop, notStopped } from "#src/domain/stop-report.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { STOPPED } from "#src/domain/slot.ts";
@@ -11,9 +12,10 @@ import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 const NONE = { denied: 0, confirmed: 0, notConfirmed: 0, refused: 0 };
 const BY = { team: TEAM, user: APPROVER };
 
-async function stopped(answer: Bench["agents"]["answer"]) {
+async function stopped(answer: Bench["agents"]["answer"], prepare = (_bench: Bench, _id: RunId): void => {}) {
   const bench = await createBench();
   const { id } = await bench.withCard();
+  prepare(bench, id);
   bench.agents.answer = answer;
   await bench.flow.stopRun.stop(await pressOn(bench, id));
   await bench.clock.pass(20_000);
@@ -24,6 +26,16 @@ const pressOn = async (bench: Bench, id: RunId) => {
   const { key: run, stop } = await bench.run(id);
   return { ...BY, channel: CHANNEL, run, shown: stop?.at ?? null };
 };
+
+/** The service counts in the request how long it has waited. */
+function changingRequest({ agents }: Bench, id: RunId): void {
+  let waiting = 0;
+  agents.beforeLook = () => {
+    waiting += 1;
+    agents.pending.set(id, [{ id: "apr_1", content: { action: "delete it", waiting } }]);
+    return Promise.resolve();
+  };
+}
 
 /** The denial never leaves, the stop is lifted, and the request changes, so it waits again. */
 async function takenBack() {
@@ -46,6 +58,27 @@ test("a request that a person decides after the service refused its denial is no
   const delivery = { type: "confirmed" };
   expect(run.approvals[0]?.state).toMatchObject({ decision: { by: BY }, delivery });
   expect(deniedByStop(run)).toEqual(NONE);
+});
+
+test("a request whose denial the service refused waits for people, even if it changes with each look", async () => {
+  const { bench, id } = await stopped(
+    () => Promise.resolve({ type: "refused", words: "no" }),
+    changingRequest,
+  );
+  const run = await bench.run(id);
+  expect(bench.agents.resolved.map(({ verdict }) => verdict)).toEqual(["deny"]);
+  expect(run.approvals).toMatchObject([{ state: { type: "pending" } }]);
+  expect(deniedByStop(run)).toEqual({ ...NONE, refused: 1 });
+});
+
+test("a request that changes with each look waits for people once many denials could not be sent", async () => {
+  const busy = { type: "later", afterMs: null, why: "busy", code: "http_429" } as const;
+  const { bench, id } = await stopped(() => Promise.resolve(busy), changingRequest);
+  await bench.clock.pass(600_000);
+  const run = await bench.run(id);
+  const [{ state, past } = {}] = run.approvals;
+  expect([state?.type, past?.length]).toEqual(["pending", MAX_AUTOMATIC_DENIALS]);
+  expect(deniedByStop(run)).toEqual({ ...NONE, refused: 1 });
 });
 
 test("a request that changes after the stop is lifted, and so waits again, is not counted", async () => {

@@ -60,13 +60,13 @@ function orderedWords(run: Run): string {
   return `This stop denies ${count(denied)} ${plural(denied, "request")}. The service has confirmed ${count(confirmed)}${soFar}${rest}.`;
 }
 
-/** A stop does not deny a request again if the service refused that once. */
+/** A stop does not deny a request again and again (`mayOnlyPeopleDeny`). */
 function refusedWords(refused: number): string[] {
   if (refused === 0) return [];
   return [
     refused === 1
-      ? "1 request still waits, because the service refused its denial: decide it on its card."
-      : `${count(refused)} requests still wait, because the service refused their denials: decide them on their cards.`,
+      ? "1 request still waits, because the service did not accept its denial: decide it on its card."
+      : `${count(refused)} requests still wait, because the service did not accept their denials: decide them on their cards.`,
   ];
 }
 

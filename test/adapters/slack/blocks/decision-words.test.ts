@@ -230,7 +230,7 @@ describe("the message about a stop", () => {
 
   test("says how many requests still wait because the service refused their denial, and where to decide", () => {
     const one = shown(stopped(refused));
-    expect(one).toContain("1 request still waits, because the service refused its denial");
+    expect(one).toContain("1 request still waits, because the service did not accept its denial");
     expect(one).toContain("decide it on its card");
     expect(one).not.toMatch(/nothing|Denied by this stop/);
     const kept = {
