@@ -1,5 +1,6 @@
 // Applies what one snapshot of the service says about one approval. Only observe.ts and end-run.ts call `applySighting`.
 
+import { mayOnlyPeopleDeny } from "./applied-rule.ts";
 import { close, reopen, unconfirmed, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import {
   answeredBefore,
@@ -21,7 +22,13 @@ export const STILL_LISTED_AFTER_MS = 60_000;
 
 /** What one snapshot says about one approval. */
 export type ApprovalSighting =
-  | { readonly type: "listed"; readonly request: Request; readonly askedAt: number }
+  /** `isDenied`: the run is stopped, and the stop denies what the service lists. */
+  | {
+      readonly type: "listed";
+      readonly request: Request;
+      readonly askedAt: number;
+      readonly isDenied: boolean;
+    }
   | {
       readonly type: "absent";
       readonly cause: Extract<ClosedCause, "no-longer-listed" | "run-missing" | "run-over">;
@@ -106,7 +113,7 @@ function applyToPending(approval: Approval, sighting: ReadableSighting, ctx: Con
   };
 }
 
-/** An expired approval stays closed until the service lists another request under its id. */
+/** An expired approval stays closed until the service lists another request under its id, or a stop denies the one that it lists. */
 function applyToClosed(
   approval: Approval,
   cause: ClosedCause,
@@ -114,7 +121,9 @@ function applyToClosed(
   ctx: Context,
 ): Approval {
   if (sighting.type === "absent") return approval;
-  if (cause === "expired" && sighting.request.digest === approval.request.digest) return approval;
+  const isSame = sighting.request.digest === approval.request.digest;
+  const isDenied = sighting.isDenied && !mayOnlyPeopleDeny(approval);
+  if (cause === "expired" && isSame && !isDenied) return approval;
   return reopenAsListed(approval, sighting.request, null, ctx);
 }
 

@@ -12,7 +12,16 @@ import { volatileIn, withoutFields } from "./policy/policy.ts";
 import { approvalOfRequest, ownIds } from "./reused-id.ts";
 import { contextOf, ofRequests } from "./run-context.ts";
 import { addNotices, type DecisionNotice } from "./notice.ts";
-import { findApproval, isMissing, isStopped, isWatched, type Run, type Seen, type Watch } from "./run.ts";
+import {
+  deniesNext,
+  findApproval,
+  isMissing,
+  isStopped,
+  isWatched,
+  type Run,
+  type Seen,
+  type Watch,
+} from "./run.ts";
 import { ending, itemsUnreadable, type PendingApproval, type Snapshot } from "./snapshot.ts";
 import { requestChars } from "./text/request-text.ts";
 import { channelText, countedChars } from "./text/text.ts";
@@ -181,10 +190,11 @@ function applySightings(
   const { listed, context, askedAt } = listedIn(run, snapshot, ctx);
   const requests = new Map(listed.map(({ approval, request }) => [approval?.id, request]));
   const unlisted = createUnlisted(snapshot, askedAt);
+  const isDenied = deniesNext(run);
   const results = run.approvals.map((approval) => {
     const request = requests.get(approval.id);
     const sighting: ApprovalSighting =
-      request === undefined ? unlisted(approval.serviceId) : { type: "listed", request, askedAt };
+      request === undefined ? unlisted(approval.serviceId) : { type: "listed", request, askedAt, isDenied };
     return applySighting(approval, sighting, ctx);
   });
   const added = listed.filter(({ approval }) => approval === null);

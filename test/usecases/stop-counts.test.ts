@@ -1,12 +1,13 @@
 // What the message about a stop counts, after the stop's denial did not take effect, and which approvals it could not stop.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MAX_AUTOMATIC_DENIALS } from "#src/domain/applied-rule.ts";
 import { deniedByStop, notStopped } from "#src/domain/stop-report.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { STOPPED } from "#src/domain/slot.ts";
 import type { RunId } from "#src/domain/ids.ts";
 import { type Bench, clickOn, createBench } from "../make/bot.ts";
+import { aPolicy } from "../make/policy.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 
 const NONE = { denied: 0, confirmed: 0, notConfirmed: 0, refused: 0 };
@@ -123,4 +124,50 @@ test("an approval without an answer is named as not stopped, and so is what beco
   const run = await bench.run(id);
   expect(run.posts[STOPPED]).toMatchObject({ type: "up", shows: renderKey(run, STOPPED) });
   expect(bench.agents.resolved.map(({ verdict }) => verdict)).toEqual(["approve"]);
+});
+
+/** The request expires here while nobody decides it, and then the run is stopped. */
+async function stoppedAfterExpiry(listed: readonly string[], answer?: Bench["agents"]["answer"]) {
+  const bench = await createBench();
+  bench.policy = aPolicy({ expiry: { afterMs: 60_000, outcome: "nothing" } });
+  const { id } = await bench.withCard();
+  await bench.clock.pass(90_000);
+  const expired = (await bench.run(id)).approvals.map(({ state }) => state);
+  expect(expired).toMatchObject([{ type: "closed", cause: "expired" }]);
+  bench.agents.answer = answer ?? bench.agents.answer;
+  bench.agents.pending.set(id, listed);
+  await bench.flow.stopRun.stop(await pressOn(bench, id));
+  await bench.clock.pass(60_000);
+  const run = await bench.run(id);
+  return {
+    verdicts: bench.agents.resolved.map(({ verdict }) => verdict),
+    run,
+    state: run.approvals[0]?.state,
+  };
+}
+
+describe("a request that expired here", () => {
+  test("is denied by a stop while the service still lists it", async () => {
+    const { verdicts, run, state } = await stoppedAfterExpiry(["apr_1"]);
+    expect(verdicts).toEqual(["deny"]);
+    expect(state).toMatchObject({
+      decision: { by: null, stoppedBy: APPROVER },
+      delivery: { type: "confirmed" },
+    });
+    expect(deniedByStop(run)).toEqual({ ...NONE, denied: 1, confirmed: 1 });
+  });
+
+  test("is denied once, and expires again, if the service refuses that", async () => {
+    const refuses = () => Promise.resolve({ type: "refused", words: "no" } as const);
+    const { verdicts, run, state } = await stoppedAfterExpiry(["apr_1"], refuses);
+    expect(verdicts).toEqual(["deny"]);
+    expect(state).toMatchObject({ type: "closed", cause: "expired" });
+    expect(run.approvals[0]?.past).toMatchObject([{ cause: "refused" }]);
+  });
+
+  test("stays as it is if the service no longer lists it", async () => {
+    const { verdicts, state } = await stoppedAfterExpiry([]);
+    expect(verdicts).toEqual([]);
+    expect(state).toMatchObject({ type: "closed", cause: "expired" });
+  });
 });
