@@ -38,6 +38,8 @@ export type Call<Answer> = {
   /** Left out if the call changes nothing. Then a lost answer means that it was not applied. */
   readonly changes?: true;
   readonly limitMs?: number;
+  /** How long the call is under way if it is late. */
+  readonly lateMs?: number;
   /** Called when the answer has reached the process. */
   onAnswer?(answer: Answer): void;
 };
@@ -91,7 +93,7 @@ export function callOut<Answer>(from: Host, call: Call<Answer>): Promise<Answer>
       fails(there + back, failure(call, "reset"));
       break;
     case "late":
-      arrives(LATE_MS);
+      arrives(call.lateMs ?? LATE_MS);
       fails(there, failure(call, "reset"));
       break;
     case "hung":

@@ -23,6 +23,8 @@ export const WRITES: readonly (keyof Store)[] = [
   "saveNotification",
   "putDocument",
 ];
+/** Reads and writes of runs, behind which an answer about a run waits. */
+const OF_RUNS: ReadonlySet<string> = new Set<keyof Store>(["load", "save"]);
 const WRITING: ReadonlySet<string> = new Set(WRITES);
 /** Writes whose commit may be stored only after its time limit, when the caller has given it up. */
 const MAY_COME_LATE: ReadonlySet<string> = new Set<keyof Store>(["insert", "save"]);
@@ -66,6 +68,7 @@ async function ask(from: Host, name: string, method: Method, args: readonly unkn
     await pause(from, AWAY_MS);
     throw failed("no");
   }
+  const began = world.timeline.now;
   const way = world.isShaky ? world.fortune.way(`store ${name}`, waysOf(name)) : "done";
   if (way !== "done") world.note(`${from.name} store ${name}: ${way}`);
   if (way === "slow") await pause(from, world.fortune.within(...SLOW_MS));
@@ -89,8 +92,14 @@ async function ask(from: Host, name: string, method: Method, args: readonly unkn
     suspend(from, way);
     await pause(from, 0);
   }
+  if (OF_RUNS.has(name)) noteStored(from, began);
   onSaved();
   return done;
+}
+
+function noteStored(from: Host, began: number): void {
+  const { since, until } = from.storing;
+  from.storing = { since: began <= until ? Math.min(since, began) : began, until: from.world.timeline.now };
 }
 
 function waysOf(name: string): readonly [Way, ...Way[]] {

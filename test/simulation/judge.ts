@@ -5,6 +5,7 @@ import { earlierVotes } from "#src/domain/approval-transitions.ts";
 import { type RunId, shardOf } from "#src/domain/ids.ts";
 import { isSameJson, type Json } from "#src/domain/json.ts";
 import { type Run, runId } from "#src/domain/run.ts";
+import type { Rule } from "#src/domain/policy/policy.ts";
 import { cardSlot, type Slot } from "#src/domain/slot.ts";
 import type { Snapshot } from "#src/domain/snapshot.ts";
 import { STOP_REASON } from "#src/domain/brake.ts";
@@ -16,10 +17,20 @@ export class BrokenInvariant extends Error {
   override readonly name = "BrokenInvariant";
 }
 
+/** A request as it was received. `since`: when its content was first received (ms). `before`: the content until then. */
+type Received = {
+  readonly askedAt: number;
+  readonly content: Json;
+  readonly since: number;
+  readonly before: Json;
+};
+
 /** The greatest age of a look-up of people when a decision leaves (ms). */
 const LOOK_UP_AGE_MS = 5_000;
 /** The longest time from the last check to the call, apart from a suspension (ms). */
 const RESUMED_MS = 5_000;
+/** The longest time that a slow database takes to mark a decision (ms): for a read and a write of its run. */
+const MARK_MS = 2_000;
 /** The longest lease (ms). A suspended process may still act for this long. */
 const LEASE_MS = 60_000;
 
@@ -30,7 +41,7 @@ export class Judge implements JudgeListener {
   readonly answeredAt = new Map<RunId, number>();
   readonly #world: Setting;
   /** For each process, the content of each request in the answer to its newest question that was answered. */
-  readonly #newestContents = new WeakMap<object, Map<string, { readonly askedAt: number; content: Json }>>();
+  readonly #newestContents = new WeakMap<object, Map<string, Received>>();
 
   constructor(world: Setting) {
     this.#world = world;
@@ -44,12 +55,16 @@ export class Judge implements JudgeListener {
 
   receivesSnapshot(by: Host, { id, pending, askedAt }: Snapshot): void {
     if (this.#mayStore(by, id)) this.answeredAt.set(id, this.#world.timeline.now);
-    const contents = this.#newestContents.get(by) ?? new Map<string, { askedAt: number; content: Json }>();
+    const contents = this.#newestContents.get(by) ?? new Map<string, Received>();
     this.#newestContents.set(by, contents);
     for (const { id: approval, content } of pending ?? []) {
       const key = `${id} ${approval}`;
       // A slow answer may come after the answer to a later question.
-      if (askedAt >= (contents.get(key)?.askedAt ?? 0)) contents.set(key, { askedAt, content });
+      const before = contents.get(key);
+      if (askedAt < (before?.askedAt ?? 0)) continue;
+      const changed = { since: this.#world.timeline.now, before: before?.content ?? null };
+      const isSame = before !== undefined && isSameJson(before.content, content);
+      contents.set(key, { ...(isSame ? before : changed), askedAt, content });
     }
   }
 
@@ -148,7 +163,7 @@ export class Judge implements JudgeListener {
   /** I5: enough different people who may decide have submitted exactly this decision, or the policy or a stop denies. */
   #authorised(sent: Sent): void {
     const { run, approval, verdict, reason, asked = null, at } = sent;
-    const { rule, slack } = this.#world;
+    const { slack } = this.#world;
     const given = reason.split("\n\n");
     const by = this.#world.records.submits.filter(
       (each) =>
@@ -166,8 +181,9 @@ export class Judge implements JudgeListener {
       `${approval} leaves with a reason that no one typed: ${reason}`,
     );
     this.must("I5", users.size === by.length, `one person's words count twice for ${approval}`);
-    const enough = verdict === "deny" || users.size >= rule.needs;
-    this.must("I5", enough, `${approval} leaves, but too few people approved it`);
+    const rules = this.#rulesFor(sent, by);
+    const enough = rules.every((each) => users.size >= Math.min(...each.map(({ needs }) => needs)));
+    this.must("I5", verdict === "deny" || enough, `${approval} leaves, but too few people approved it`);
     for (const each of by) {
       this.must("I5", each.told !== "refused", `${approval} leaves though ${each.by} was refused`);
       const undone = each.undoneAt !== null && each.undoneAt < at && !wasSuspended(sent);
@@ -176,8 +192,18 @@ export class Judge implements JudgeListener {
       const old = gone !== null && gone < at - LOOK_UP_AGE_MS && !wasSuspended(sent);
       this.must("I5", !old, `${approval} leaves though ${each.by} may no longer decide`);
     }
-    const held = at >= Math.max(...by.map((each) => each.at)) + (verdict === "approve" ? rule.holdMs : 0);
+    const holdMs = Math.min(...(rules[0] ?? []).map((each) => each.holdMs));
+    const held = at >= Math.max(...by.map((each) => each.at)) + (verdict === "approve" ? holdMs : 0);
     this.must("I5", held || this.#mayShorten(), `${approval} leaves before its hold is over`);
+  }
+
+  /** Returns the rules that may have applied when the last person submitted, and those that may have applied when the decision left. */
+  #rulesFor(sent: Sent, by: readonly Submit[]): readonly (readonly Rule[])[] {
+    const markMs = wasSuspended(sent) ? LEASE_MS : MARK_MS;
+    const [from, to] = [by.map((each) => each.at), by.map((each) => each.until)].map((times) =>
+      Math.max(...times),
+    );
+    return [this.#world.rulesWithin(from ?? 0, to ?? 0), this.#world.rulesWithin(sent.at - markMs, sent.at)];
   }
 
   /**
@@ -188,27 +214,33 @@ export class Judge implements JudgeListener {
     return this.#world.replicas === 1 && this.#world.steps > 0;
   }
 
-  #denied({ run, approval, verdict, reason }: Sent): void {
-    const { records, rule, slack, service } = this.#world;
+  #denied({ run, approval, verdict, reason, at }: Sent): void {
+    const { records, slack, service } = this.#world;
     // A run may be stopped and denied before any message shows its id.
     const keys: readonly string[] = [
       ...slack.messages.filter((each) => runId(each.run) === run).map(({ key }) => key),
       ...service.created.filter((each) => each.run === run).map(({ key }) => key),
     ];
     const stopped = reason === STOP_REASON && [...records.stopped].some((key) => keys.includes(key));
-    const expired = rule.expiry?.outcome === "deny";
+    const expired = this.#world.rulesWithin(0, at).some(({ expiry }) => expiry?.outcome === "deny");
     const allowed = verdict === "deny" && (stopped || expired);
     this.must("I5", allowed, `${verdict} on ${approval} leaves, but no one decided that: "${reason}"`);
   }
 
-  /** I5: a decision leaves only for the request as this process last received it. */
-  #upToDate({ from, run, approval, asked = null, verdict }: Sent): void {
+  /**
+   * I5: a decision leaves only for the request as this process last received it. An answer that arrives while the decision is being marked
+   * waits for the mark.
+   */
+  #upToDate({ from, run, approval, asked = null, verdict, at }: Sent): void {
     const newest = this.#newestContents.get(from)?.get(`${run} ${approval}`);
     if (newest === undefined)
       return this.must("I5", false, `${approval} leaves, but this process never received its request`);
+    const { since, until } = from.storing;
+    const waits = until === at && newest.since > since && isSameJson(newest.before, asked);
+    if (waits) this.#world.reached("a request changes while a decision on it is being marked");
     this.must(
       "I5",
-      isSameJson(newest.content, asked),
+      isSameJson(newest.content, asked) || waits,
       `${verdict} on ${approval} leaves for another request`,
     );
   }

@@ -4,7 +4,8 @@
 import type { Rule } from "#src/domain/policy/policy.ts";
 import { seededFortune } from "./fortune.ts";
 import { auditIsWhole, comeToRest } from "./judge-at-rest.ts";
-import { heal, live, RULES } from "./random-history.ts";
+import { heal, live } from "./random-history.ts";
+import { RULES } from "./rules.ts";
 import { inWorld, type SimulatedWorld } from "./world.ts";
 
 /** Counts at the end of a day, by name: the rows of each table, and the alarms that are set. */

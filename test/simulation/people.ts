@@ -113,6 +113,7 @@ export class SimulatedPeople {
       told: "lost",
       asked: 0,
       answers: [],
+      until: Infinity,
       why: "",
       undoneAt: null,
     };
@@ -123,6 +124,7 @@ export class SimulatedPeople {
       bot.submitDecision({ team: TEAM, user }, nonce, reason),
     );
     submit.answers.push(told.type);
+    submit.until = told.type === "lost" ? Infinity : this.#world.timeline.now;
     submit.told = toldOf(submit);
     if (told.type === "refused") {
       submit.why = told.why;

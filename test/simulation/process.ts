@@ -42,6 +42,7 @@ export class SimulatedProcess implements Host {
   /** Whether it cannot reach the database. */
   cutOff = false;
   stalledUntil = 0;
+  storing = { since: 0, until: 0 };
   /** How far its wall clock is ahead (ms). */
   ahead = 0;
   bot: Bot | null = null;

@@ -1,42 +1,19 @@
 // One seed, one history: what people, the service and the machines do, in what order, and how each call goes.
 
-import type { UserId } from "#src/domain/ids.ts";
-import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
-import type { Rule } from "#src/domain/policy/policy.ts";
 import type { Chance } from "../make/chance.ts";
 import { REQUESTER } from "../make/run.ts";
-import { ACTS, type Playing } from "./acts.ts";
-import { ADMIN, APPROVERS, CHANNELS, LEAD } from "./cast.ts";
-import { type Seeded, seededFortune } from "./fortune.ts";
+import { ACTS } from "./acts.ts";
+import { ADMIN, CHANNELS, LEAD } from "./cast.ts";
+import type { ActName, FocusName } from "./focus.ts";
+import { focusOf, type Seeded, seededFortune } from "./fortune.ts";
 import { auditIsWhole, comeToRest } from "./judge-at-rest.ts";
+import type { Playing } from "./playing.ts";
+import { RULE_NAMES, RULES } from "./rules.ts";
 import { inWorld, type SimulatedWorld, type WorldOptions } from "./world.ts";
-
-const named = (users: readonly UserId[]) => ({ users, groups: [], channels: [] });
-
-const STAGES: Partial<Rule> = {
-  approvers: named(APPROVERS),
-  followUp: {
-    ...NO_FOLLOW_UP,
-    remind: { afterMs: 10_000, doubles: true, atMost: 3 },
-    escalate: [{ afterMs: 20_000, to: named([LEAD]), call: null }],
-    extend: { byMs: 30_000, atMostMs: 120_000 },
-  },
-};
-
-export const RULES = {
-  "no policy": undefined,
-  "two must approve": { needs: 2 },
-  "held for five seconds": { holdMs: 5_000 },
-  "two must approve, held": { needs: 2, holdMs: 5_000 },
-  "denied after a while": { ...STAGES, expiry: { afterMs: 40_000, outcome: "deny" } },
-  "closed after a while": { expiry: { afterMs: 40_000, outcome: "nothing" } },
-  staged: STAGES,
-} as const satisfies { readonly [name: string]: Partial<Rule> | undefined };
-
-const NAMES = Object.keys(RULES) as [keyof typeof RULES, ...(keyof typeof RULES)[]];
 
 /** How many of a thousand calls go wrong. */
 const FAULTS = [0, 15, 40, 100] as const;
+const FAULTS_IN_FOCUS = [15, 40] as const;
 const WAITS = [0, 0, 20, 200, 200, 1_000, 1_000, 3_000, 6_000, 12_000] as const;
 const LONG_WAIT_MS = 35_000;
 const [FEWEST, MORE] = [10, 16];
@@ -44,13 +21,17 @@ const [FEWEST, MORE] = [10, 16];
 /** Checking every signature is slow. */
 const WHOLE_AUDIT_EVERY = 20;
 
+/** `focus`: if given, it replaces the focus that the seed chooses. */
 export function playSeed(
   seed: number,
-  given: Pick<WorldOptions, "distrustful"> = {},
+  {
+    focus = focusOf(seed),
+    ...given
+  }: Pick<WorldOptions, "distrustful"> & { readonly focus?: FocusName } = {},
 ): Promise<SimulatedWorld> {
-  const fortune = seededFortune(seed, 0);
+  const fortune = seededFortune(seed, 0, focus);
   const { chance } = fortune;
-  const rule = RULES[chance.of(NAMES)];
+  const rule = RULES[chance.of(RULE_NAMES)];
   const replicas = chance.of([1, 1, 1, 2, 2, 3] as const);
   const options: WorldOptions = { replicas, ...given, ...(rule !== undefined && { rule }) };
   return inWorld(fortune, options, async (world) => {
@@ -67,10 +48,11 @@ export async function live(world: SimulatedWorld, fortune: Seeded): Promise<void
   const { chance } = fortune;
   const old = { runs: world.service.runs.size, starts: world.records.starts.length };
   await begin(world);
-  fortune.perMille = chance.of(FAULTS);
+  fortune.perMille = chance.of(fortune.focus.often === undefined ? FAULTS : FAULTS_IN_FOCUS);
   world.isShaky = chance.below(3) > 0 && fortune.perMille > 0;
   const playing: Playing = { world, chance, old, contents: old.runs };
-  const acts = ACTS.flatMap(({ weight, act }) => Array.from({ length: weight }, () => act));
+  const names = Object.keys(ACTS) as ActName[];
+  const acts = names.flatMap((name) => Array.from({ length: fortune.focus.weights[name] }, () => ACTS[name]));
   for (let left = FEWEST + chance.below(MORE); left > 0; left -= 1) {
     const act = acts[chance.below(acts.length)];
     // Several acts may be under way at once.

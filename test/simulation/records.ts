@@ -35,6 +35,8 @@ export type Submit = Form & {
   /** How often the form was submitted; `answers` has the result of each time. */
   asked: number;
   readonly answers: ToldType[];
+  /** When the newest answer came (ms). */
+  until: number;
   why: string;
   /** When the person was told that their decision or vote was taken back. Null if it was not. */
   undoneAt: number | null;
@@ -49,8 +51,12 @@ export type Brake = {
 
 /** One decision that left us. */
 export type Sent = {
-  /** The process, and when its newest suspension ends or ended (ms). */
-  readonly from: { readonly name: string; readonly stalledUntil: number };
+  /** The process that sent it (setting.ts). */
+  readonly from: {
+    readonly name: string;
+    readonly stalledUntil: number;
+    readonly storing: { readonly since: number; readonly until: number };
+  };
   readonly run: RunId;
   readonly approval: ApprovalId;
   readonly verdict: Verdict;

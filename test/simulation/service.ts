@@ -78,6 +78,8 @@ export class SimulatedService {
   /** Our decisions that took effect. */
   readonly resolved: Resolved[] = [];
   repeats: Repeats = "conflict";
+  /** What others decide right before our next decision arrives. Null if they do not. */
+  overtakenBy: Verdict | null = null;
   readonly #note: (words: string) => void;
 
   constructor(note: (words: string) => void) {
@@ -133,6 +135,7 @@ export class SimulatedService {
     const run = this.runs.get(id);
     const item = run?.items.get(approval);
     if (run === undefined || item === undefined || !run.known || run.ended) return "not-pending";
+    this.#overtake(run, approval, at);
     if (item.resolved !== null) {
       if (this.repeats === "conflict") return "not-pending";
       return item.resolved.verdict === verdict ? "same" : "contrary";
@@ -142,6 +145,11 @@ export class SimulatedService {
     this.resolved.push({ ...decision, content: item.content });
     run.changed(at);
     return "applied";
+  }
+
+  #overtake(run: ServiceRun, id: ApprovalId, at: number): void {
+    if (this.overtakenBy !== null && this.resolveElsewhere(run, id, this.overtakenBy, at))
+      this.overtakenBy = null;
   }
 }
 

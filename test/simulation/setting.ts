@@ -23,7 +23,8 @@ export type Setting = {
   readonly judge: JudgeListener;
   readonly database: SharedDatabase;
   readonly policy: Policy;
-  readonly rule: Rule;
+  /** The rules that were in force at some time from `from` to `to` (ms), the oldest first. */
+  rulesWithin(from: number, to: number): readonly Rule[];
   readonly replicas: number;
   /** How long finished runs are kept (ms). */
   readonly keepFinishedMs: number;
@@ -51,6 +52,8 @@ export type Host = {
   readonly cutOff: boolean;
   /** When its newest suspension ends or ended (ms). 0 if there was none. */
   readonly stalledUntil: number;
+  /** When its newest uninterrupted series of reads and writes of runs began and ended (ms). What arrives meanwhile may wait for them. */
+  storing: { readonly since: number; readonly until: number };
   readonly clock: Clock;
   readonly bot: Bot | null;
   readonly died: Promise<void>;

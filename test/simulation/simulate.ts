@@ -1,5 +1,5 @@
 // `npm run simulate -- --seeds N [--from SEED] [--lanes L]` plays random histories, some of them side by side, and judges them.
-// `npm run simulate -- --seed S --verbose` plays one history and prints it.
+// `npm run simulate -- --seed S [--focus NAME] --verbose` plays one history and prints it, with another focus than the seed's if one is given.
 // `npm run simulate -- --enumerate [--faults 2] [--every K] [--story NAME] [--minutes M] [--lanes L]` plays the stories once for each
 // combination of at most that many faults, or for every Kth of those with the most faults.
 // `npm run simulate -- --days N [--seed S]` plays many days in one world, and compares what is kept at the end of each.
@@ -11,6 +11,7 @@ import { readCommandLine, wholeNumber } from "../make/command-line.ts";
 import { everySchedule, type Fault, type Player, playStory } from "./enumerate.ts";
 import { type Lane, startLane } from "./lane.ts";
 import type { LaneTask, LaneResult } from "./lane-thread.ts";
+import { FOCUS_NAMES } from "./focus.ts";
 import { grownIn, type Night, playDays } from "./long-history.ts";
 import { NAMED_STATES } from "./named-states.ts";
 import { playSeed } from "./random-history.ts";
@@ -19,7 +20,7 @@ import { FailedHistory, type SimulatedWorld } from "./world.ts";
 
 const values = readCommandLine(
   `npm run simulate -- [--seeds 1000] [--from 1] [--lanes N]
-       npm run simulate -- --seed N [--verbose]
+       npm run simulate -- --seed N [--focus NAME] [--verbose]
        npm run simulate -- --enumerate [--faults 1] [--every N] [--story NAME] [--minutes N] [--lanes N]
        npm run simulate -- --schedule SCHEDULE
        npm run simulate -- --days N [--seed N]`,
@@ -28,6 +29,7 @@ const values = readCommandLine(
     from: { type: "string", default: "1" },
     lanes: { type: "string", default: String(availableParallelism()) },
     seed: { type: "string" },
+    focus: { type: "string" },
     enumerate: { type: "boolean", default: false },
     faults: { type: "string", default: "1" },
     every: { type: "string", default: "1" },
@@ -42,7 +44,10 @@ const values = readCommandLine(
       if (given[name] !== undefined) wholeNumber(`--${name}`, given[name]);
     if (given.story !== undefined && STORIES[given.story] === undefined)
       throw new Error(`--story must be one of: ${Object.keys(STORIES).join(", ")}`);
-    return given;
+    const focus = FOCUS_NAMES.find((name) => name === given.focus);
+    if (given.focus !== undefined && focus === undefined)
+      throw new Error(`--focus must be one of: ${FOCUS_NAMES.join(", ")}`);
+    return { ...given, focus };
   },
 );
 
@@ -53,7 +58,8 @@ const MINUTE_MS = 60_000;
 /** A campaign of this many random histories must reach every named state. */
 const LONG_CAMPAIGN = 20_000;
 const NIGHTS_BETWEEN_REPORTS = 10;
-const states = new Map<string, number>();
+/** How often each state occurred, and where it occurred first. */
+const states = new Map<string, { readonly times: number; readonly first: string }>();
 const began = performance.now();
 const cpuBegan = process.cpuUsage();
 let failures = 0;
@@ -67,8 +73,8 @@ else if (values.days !== undefined) await playLong(Number(values.days), Number(v
 else if (values.seed !== undefined) await playOneSeed(Number(values.seed));
 else await playSeeds(Number(values.from), Number(values.seeds));
 
-for (const [state, times] of [...states].sort(([a], [b]) => a.localeCompare(b)))
-  console.log(`${times}\t${state}`);
+for (const [state, { times, first }] of [...states].sort(([a], [b]) => a.localeCompare(b)))
+  console.log(`${times}\t${state}\t(first: ${first})`);
 const missed = NAMED_STATES.filter((state) => !states.has(state));
 if (missed.length > 0) console.log(`never reached: ${missed.join("; ")}`);
 const isProof = isComplete && (missed.length === 0 || played < LONG_CAMPAIGN || values.enumerate);
@@ -79,7 +85,7 @@ process.exit(failures === 0 && isProof ? 0 : 1);
 
 async function playOneSeed(seed: number): Promise<void> {
   try {
-    note(await playSeed(seed));
+    note(await playSeed(seed, values.focus === undefined ? {} : { focus: values.focus }), `seed ${seed}`);
   } catch (error) {
     reportFailure(`seed ${seed}`, error);
   }
@@ -139,7 +145,7 @@ async function playIn(lane: Lane, task: LaneTask, name: string): Promise<LaneRes
   const result = await lane.play(task);
   played += 1;
   events += result.events;
-  addStates(result.states);
+  addStates(result.states, name);
   if (result.broken !== null) reportBroken(name, result.broken, result.notes);
   return result;
 }
@@ -154,7 +160,7 @@ async function playLong(days: number, seed: number): Promise<void> {
       );
   };
   try {
-    note(await playDays(seed, days, onNight));
+    note(await playDays(seed, days, onNight), `--days ${days} --seed ${seed}`);
   } catch (error) {
     reportFailure(`day ${nights.length + 1} of --days ${days} --seed ${seed}`, error);
   }
@@ -169,7 +175,7 @@ async function playOneSchedule(given: string): Promise<void> {
   const story = STORIES[name];
   if (story === undefined) throw new Error(`there is no story ${name}`);
   try {
-    note((await playStory(story, read(faults))).world);
+    note((await playStory(story, read(faults))).world, given);
   } catch (error) {
     reportFailure(given, error);
   }
@@ -190,15 +196,18 @@ function read(text: string): readonly Fault[] {
     });
 }
 
-function note(world: SimulatedWorld): void {
+function note(world: SimulatedWorld, name: string): void {
   played += 1;
   events += world.notes.length;
-  addStates(world.states);
+  addStates(world.states, name);
   if (values.verbose) console.log(`${world.notes.join("\n")}\ndigest ${world.digest()}`);
 }
 
-function addStates(seen: ReadonlyMap<string, number>): void {
-  for (const [state, times] of seen) states.set(state, (states.get(state) ?? 0) + times);
+function addStates(seen: ReadonlyMap<string, number>, where: string): void {
+  for (const [state, more] of seen) {
+    const { times, first } = states.get(state) ?? { times: 0, first: where };
+    states.set(state, { times: times + more, first });
+  }
 }
 
 function reportFailure(what: string, error: unknown): void {

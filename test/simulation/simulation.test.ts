@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Verdict } from "#src/domain/approval.ts";
 import { everySchedule, type Player, playStory } from "./enumerate.ts";
 import { grownIn, type Night, playDays } from "./long-history.ts";
+import type { FocusName } from "./focus.ts";
+import { NAMED_STATES } from "./named-states.ts";
 import { playSeed } from "./random-history.ts";
 import { STORIES, type Story } from "./scenarios.ts";
 import { FailedHistory, type SimulatedWorld } from "./world.ts";
@@ -13,12 +15,25 @@ const PATIENCE_MS = 300_000;
 const TWICE = [1, 2, 3];
 const DISTRUSTED = [11, 12, 13, 14, 15, 16];
 const SEEDS = { from: 5_001, count: 85 };
-/** Seeds that found a bug in Countersign. */
+/** Seeds that found a bug in Countersign. They were played before histories had a focus. */
 const FOUND = [1_297, 5_018];
-/** A seed whose history sends a decision again after a lost answer. One in about a hundred does. */
-const RARE = 1_013;
-/** Seeds that found a bug in the judge. */
+/** Seeds that found a bug in the judge, before histories had a focus. */
 const ACQUITTED = [20_374, 20_528, 11_007_214, 11_007_776, 12_006_346];
+/**
+ * Histories that reach the rare states. If one no longer does after a change, `npm run simulate -- --seeds 300 --from S` prints for each state
+ * a seed that does.
+ */
+const RARE: readonly { readonly seed: number; readonly focus: FocusName }[] = [
+  { seed: 3, focus: "starts" },
+  { seed: 11, focus: "late posts" },
+  { seed: 13, focus: "late posts" },
+  { seed: 7, focus: "lost decisions" },
+  { seed: 2, focus: "overtaken decisions" },
+  { seed: 19, focus: "refused decisions" },
+  { seed: 18, focus: "stale reads" },
+  { seed: 3, focus: "stale reads" },
+  { seed: 1, focus: "changes of the policy" },
+];
 /** Every 25th schedule with one fault is played. Together with the seeds, this takes about 30 s of processor time. */
 const EVERY = 25;
 
@@ -60,13 +75,19 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
 
   test("keeps the invariants in random histories", async () => {
     for (let seed = SEEDS.from; seed < SEEDS.from + SEEDS.count; seed += 1) seen(await playSeed(seed));
-    seen(await playSeed(RARE));
   });
+
+  test.each(RARE)(
+    "keeps the invariants in the rare history of seed $seed ($focus)",
+    async ({ seed, focus }) => {
+      seen(await playSeed(seed, { focus }));
+    },
+  );
 
   test.each([...FOUND, ...ACQUITTED])(
     "keeps the invariants in the history of seed %i, which once broke them",
     async (seed) => {
-      seen(await playSeed(seed));
+      seen(await playSeed(seed, { focus: "none" }));
     },
   );
 
@@ -108,17 +129,7 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
   });
 
   test("reaches the named states", () => {
-    const wanted = [
-      "the answer to a create is lost",
-      "a decision is sent again after a lost answer",
-      "a request changes while its form is open",
-      "a lost post is found",
-      "the answer to a commit is lost",
-      "a process dies",
-      "a process is suspended",
-      "the database is unreachable",
-    ];
-    expect(wanted.filter((state) => !states.has(state))).toEqual([]);
+    expect(NAMED_STATES.filter((state) => !states.has(state))).toEqual([]);
   });
 });
 

@@ -44,8 +44,8 @@ export function slackPorts(from: Host) {
 
 function chat(from: Host): Chat {
   const { slack } = from.world;
-  const changes = <A>(place: string, act: Act<A>): Promise<A> =>
-    callOut(from, { place, fates: CHANGE_FATES, changes: true, act });
+  const changes = <A>(place: string, act: Act<A>, lateMs: number | null = null): Promise<A> =>
+    callOut(from, { place, fates: CHANGE_FATES, changes: true, act, ...(lateMs !== null && { lateMs }) });
   const reads = <A>(place: string, act: Act<A>): Promise<A> =>
     callOut(from, { place, fates: READ_FATES, act });
   return {
@@ -53,7 +53,8 @@ function chat(from: Host): Chat {
     raiseUrgency: () => undefined,
     shareLimits: () => undefined,
     notifyIfQueued: () => Promise.resolve(),
-    post: (run, slot) => changes(`post ${slot}`, () => post(from, run, slot)),
+    post: (run, slot) =>
+      changes(`post ${slot}`, () => post(from, run, slot), from.world.fortune.latePostMs()),
     update: (run, slot, ts) =>
       changes(`update ${slot}`, () => {
         const done = slack.update(channelOf(run, slot), ts, run);

@@ -47,7 +47,6 @@ export class SimulatedWorld implements Setting {
   readonly records = new Records();
   readonly people = new SimulatedPeople(this);
   readonly judge = new Judge(this);
-  readonly policy: Policy;
   readonly replicas: number;
   readonly keepFinishedMs: number;
   readonly states = new Map<string, number>();
@@ -65,6 +64,8 @@ export class SimulatedWorld implements Setting {
   #made = 0;
   #ended = false;
   readonly #isDistrustful: boolean;
+  /** All policies that were in force, the newest last. `from`: since when (ms). */
+  readonly #policies: { readonly from: number; readonly policy: Policy }[] = [];
 
   constructor(
     fortune: Fortune,
@@ -74,7 +75,7 @@ export class SimulatedWorld implements Setting {
     this.#isDistrustful = distrustful;
     this.fortune = fortune;
     this.replicas = replicas;
-    this.policy = { ...(rule === undefined ? BUILT_IN : aPolicy(rule)), lookBack: null };
+    this.#putInForce(rule === undefined ? BUILT_IN : aPolicy(rule));
   }
 
   get database(): SharedDatabase {
@@ -82,10 +83,33 @@ export class SimulatedWorld implements Setting {
     return this.#database;
   }
 
-  get rule(): Rule {
-    const [rule] = this.policy.rules;
-    if (rule === undefined) throw new Error("the policy has no rule");
-    return rule;
+  get policy(): Policy {
+    const newest = this.#policies.at(-1);
+    if (newest === undefined) throw new Error("no policy is in force");
+    return newest.policy;
+  }
+
+  rulesWithin(from: number, to: number): readonly Rule[] {
+    return this.#policies
+      .filter((each, index) => each.from <= to && (this.#policies[index + 1]?.from ?? Infinity) >= from)
+      .flatMap(({ policy }) => policy.rules);
+  }
+
+  #putInForce(policy: Policy): void {
+    this.#policies.push({ from: this.timeline.now, policy: { ...policy, lookBack: null } });
+  }
+
+  /** Replaces the policy file, which all processes read at once. Does nothing if there is none. */
+  changePolicy(rule: Partial<Rule>): void {
+    if (this.policy.version === null) return;
+    this.#made += 1;
+    this.#putInForce({ ...aPolicy(rule), version: `version ${this.#made}` });
+    this.note(`the policy changes to ${JSON.stringify(rule)}`);
+    this.reached("the policy changes");
+    for (const { bot } of this.ready)
+      bot
+        ?.policyChanged()
+        .catch((error: unknown) => this.judge.logged(error instanceof Error ? error : null));
   }
 
   /** The processes that accept requests. */
