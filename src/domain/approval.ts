@@ -84,7 +84,8 @@ type Answered = {
 type Ended = { readonly at: number; readonly stillListed?: boolean | null };
 
 export type Delivery =
-  /** Committed, and sent at `sendAt` (monotonic) unless someone undoes or denies it first. `until` is for people (wall time). */
+  /** Committed, and sent at `sendAt` (monotonic) unless someone undoes or denies it first. `until` is for people (wall time). Pauses make
+   * both later (hold.ts). */
   | { readonly type: "held"; readonly until: number; readonly sendAt: number }
   /** Committed. No byte has been sent yet. */
   | { readonly type: "recorded" }

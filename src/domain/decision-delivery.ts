@@ -22,6 +22,7 @@ import {
 import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { backoffMs, type Outcome } from "./effect.ts";
+import { holdEnd } from "./hold.ts";
 import type { ApprovalId } from "./ids.ts";
 import { sortVotes, validityOfComplete, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
@@ -47,6 +48,9 @@ export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome,
   const approval = findApproval(run, id);
   if (approval?.state.type !== "decided") return run;
   const { decision, delivery } = approval.state;
+  // While the hold runs, an outcome can only belong to an earlier decision that was undone.
+  const hold = holdEnd(approval);
+  if (hold !== null && ctx.monotonic < (hold.sendAt ?? Infinity)) return run;
   if (!isOpenDelivery(delivery)) return run;
   const next = nextDelivery(delivery, outcome, isWatched(run), ctx);
   if (next === null) return run;
@@ -65,8 +69,6 @@ function nextDelivery(
   watched: boolean,
   { monotonic, slowestRetryMs }: Context,
 ): Delivery | "void" | "tampered" | null {
-  // While the hold runs, an outcome can only belong to an earlier decision that was undone.
-  if (before.type === "held" && monotonic < before.sendAt) return null;
   const tries = triesWith(before);
   const lost = "lost" in before && before.lost;
   const again = { type: "retry", tries, lost, ...answeredBefore(before) } as const;

@@ -6,6 +6,7 @@ import { type Approval, isUndecided, type Verdict } from "./approval.ts";
 import { endsAt, endsUnder, judgingRules, ruleOf } from "./applied-rule.ts";
 import { type OpenRefusal, type Person, refusalToDecide, refusalToOpen } from "./authorization.ts";
 import { isUndelivered, type Undelivered } from "./decision-delivery.ts";
+import { type HoldEnd, holdEnd } from "./hold.ts";
 import type { ChannelId, GroupId, UserId } from "./ids.ts";
 import type { Rule } from "./policy/policy.ts";
 import { isRequesterUnknown, type PolicyNow, membershipsToLookUp } from "./rule-facts.ts";
@@ -38,8 +39,8 @@ export type QueueItem = {
   readonly waitedMs: number;
   /** When it expires (wall time). Null if it does not. */
   readonly deadline: number | null;
-  /** When the held approval is sent unless someone stops it (wall time). Null if the request is pending. */
-  readonly heldUntil: number | null;
+  /** When the held approval is sent unless someone stops it. Null if the request is pending. */
+  readonly held: HoldEnd | null;
 };
 
 export type Queue = {
@@ -101,7 +102,7 @@ function itemOf(
   ctx: RuleMoment,
 ): QueueItem {
   const { policy, now, monotonic } = ctx;
-  const { request, state, version, waitsSince } = approval;
+  const { request, version, waitsSince } = approval;
   const { rule, inDoubt } = judgingRules(ctx, run, approval);
   const seesChannel = channels.has(run.channel) || openChannels?.has(run.channel) === true;
   const by = person === null ? null : { ...person, seesChannel };
@@ -112,7 +113,7 @@ function itemOf(
   const refusal = refusalTo("approve");
   const may: Verdict[] = refusal === null || refusal.type === "read-first" ? ["approve"] : [];
   if (refusalTo("deny") === null) may.push("deny");
-  const held = state.type === "decided" && state.delivery.type === "held" ? state.delivery : null;
+  const held = holdEnd(approval);
   const ends = isRequesterUnknown(run, approval, ctx) ? endsAt(approval) : endsUnder(approval, rule);
   const expires = held === null ? ends : null;
   return {
@@ -124,7 +125,7 @@ function itemOf(
     refusal,
     waitedMs: Math.max(0, monotonic - waitsSince),
     deadline: expires === null ? null : now + expires - monotonic,
-    heldUntil: held?.until ?? null,
+    held,
   };
 }
 
@@ -195,12 +196,10 @@ export type ReviewGroup = {
  * Returns whether the request keeps a form of its own: its rule has friction or a hold, a file shows it, it can only be denied, or it is
  * already approved.
  */
-export function needsOwnForm({ approval, rule, may, refusal, heldUntil }: QueueItem): boolean {
+export function needsOwnForm({ approval, rule, may, refusal, held }: QueueItem): boolean {
   const { friction, holdMs } = rule;
   const hasFriction = friction.readFirst || friction.word !== null || holdMs > 0;
-  return (
-    hasFriction || heldUntil !== null || refusal !== null || may.length < 2 || needsFile(approval.request)
-  );
+  return hasFriction || held !== null || refusal !== null || may.length < 2 || needsFile(approval.request);
 }
 
 /** Returns the groups that can be reviewed together, the largest first. A group by rule must cover more than one run. */

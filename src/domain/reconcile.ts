@@ -14,6 +14,7 @@ import { listingPages, listingRenderKey } from "./listing.ts";
 import { stoppedRenderKey } from "./stop-report.ts";
 import { isStorming, stormRenderKey, stormSlots } from "./storm.ts";
 import { type Effect, markedEffects } from "./effect.ts";
+import { holdEnd } from "./hold.ts";
 import { isHopeless } from "./kept-messages.ts";
 import { nextMessageAct } from "./message-transitions.ts";
 import { isFresh, type PostedMessage, REFUSED_TRIES, refusalsOf, type Upload } from "./posted-message.ts";
@@ -217,7 +218,8 @@ function dueDecision(run: Run, approval: Approval, monotonic: number): Due {
   const { id, state } = approval;
   if (state.type !== "decided" || waitingReason(run, approval) !== null) return NOTHING;
   const effect: Effect = { type: "send-decision", approval: id };
-  if (state.delivery.type === "held") return due(effect, state.delivery.sendAt, monotonic);
+  const hold = holdEnd(approval);
+  if (hold !== null) return hold.sendAt === null ? NOTHING : due(effect, hold.sendAt, monotonic);
   if (state.delivery.type === "recorded") return due(effect, 0, monotonic);
   return state.delivery.type === "retry" ? due(effect, state.delivery.notBefore, monotonic) : NOTHING;
 }

@@ -16,6 +16,7 @@ import { callIn, callRenderKey } from "./call.ts";
 import { gatheredRenderKey, isGatheredSlot } from "./gathered-call.ts";
 import { escalatedMs, reachedStages } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
+import { holdEnd } from "./hold.ts";
 import {
   hasGivenUpId,
   isMissing,
@@ -224,7 +225,7 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
   const listed = isFinal(delivery) && delivery.stillListed === true ? ", still listed" : "";
   switch (delivery.type) {
     case "held":
-      return `held ${delivery.until}${waits}`;
+      return `held ${holdEnd(approval)?.until ?? "while paused"}${waits}`;
     case "recorded":
       return `recorded${waits}`;
     case "sending":

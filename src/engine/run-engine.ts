@@ -16,6 +16,7 @@ import { applyPolicy } from "../domain/applied-rule.ts";
 import { expire, withdrawSurplusVotes } from "../domain/decide.ts";
 import type { RunKey } from "../domain/ids.ts";
 import { applyFollowUp } from "../domain/follow-up-due.ts";
+import { endsHold } from "../domain/hold.ts";
 import { isFinished, isFinishedWith, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
 import { shownChars } from "../domain/text/request-text.ts";
@@ -85,6 +86,8 @@ export function createRunEngine(deps: Deps): RunEngine {
     delayed.cancel(run.key);
     const plan = reconcile(run, clock.monotonic());
     const handle = { ...changes, reconcileAfter, onIdle: forgetLastWritten, ...shards };
+    // A hold that seems to be over may have to be set back. The wake makes up for the gap first.
+    if (endsHold(run, plan) && !time.isCounted(clock.monotonic())) return reconcileAfter(run.key, 0);
     for (const effect of plan.effects) executor.start(run, effect, handle);
     const wakeAt = marks.hasStray(run) ? clock.monotonic() + AFTER_FAILURE_MS : plan.wakeAt;
     if (wakeAt !== null) reconcileAfter(run.key, wakeAt - clock.monotonic());

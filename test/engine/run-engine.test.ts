@@ -1,6 +1,7 @@
 // Only the process that holds a run changes it, unless the caller does not require that.
 
 import { expect, onTestFinished, test } from "vitest";
+import { pauseClocks } from "#src/domain/pause.ts";
 import { REFUSED_TRIES } from "#src/domain/posted-message.ts";
 import type { Run } from "#src/domain/run.ts";
 import { OPENING } from "#src/domain/slot.ts";
@@ -10,7 +11,8 @@ import { openStore } from "#src/adapters/store/open.ts";
 import type { Store, StoredRun } from "#src/ports/store.ts";
 import { createHandClock } from "../make/clock.ts";
 import { contextAt } from "../make/history.ts";
-import { aRun, aWatchedRun } from "../make/run.ts";
+import { aRun, aWatchedRun, NOON } from "../make/run.ts";
+import { done, under } from "../make/voting.ts";
 
 const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const EVERY_SHARD = new Set(Array.from({ length: SHARDS }, (_, shard) => shard));
@@ -196,4 +198,33 @@ test("an answer to a save that comes after the run was claimed anew does not bri
   await clock.rest();
   expect(plans.at(-1)).toBe("theirs");
   expect((await engine.change(run.key, (before) => before))?.input).toBe("theirs");
+});
+
+test("an approval whose hold seems to be over is not sent before the clocks are set back", async () => {
+  const clock = createHandClock();
+  clock.continueAfter(NOON + 25_000);
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  const { at, submit, run } = under({ holdMs: 20_000 });
+  const held = done(submit(run, {}, 0));
+  await store.insert(held, {});
+  const sent: string[] = [];
+  const executor: Parts["executor"] = { ...IDLE, start: (_run, { type }) => void sent.push(type) };
+  let counted = false;
+  const away = { why: "stopped", from: NOON + 5_000, until: NOON + 25_000 } as const;
+  const time = {
+    isCounted: () => counted,
+    makeUp: async () => {
+      if (!counted) await engine.change(held.key, (before) => pauseClocks(before, away));
+      counted = true;
+    },
+  };
+  const engine = anEngine({ store, clock, executor, time, context: () => at(clock.monotonic() - NOON) });
+  engine.setHeldShards(EVERY_SHARD);
+  await engine.resume({ run: held, revision: 1 });
+  await clock.pass(14_000);
+  expect(sent).not.toContain("send-decision");
+  await clock.pass(2_000);
+  expect(sent).toContain("send-decision");
+  await engine.stop(0);
+  await store.close();
 });

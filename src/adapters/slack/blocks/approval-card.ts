@@ -211,7 +211,7 @@ function foldedBlocks(card: Card): Block[] {
 }
 
 function stateBlocks({ text, held, notDeliveredSince, cause }: CardState): Block[] {
-  const until = held === null ? [] : [span("On hold until "), clock(held), span(". ")];
+  const until = held === null ? [] : onHold(held.until);
   const since =
     notDeliveredSince === null
       ? []
@@ -220,6 +220,11 @@ function stateBlocks({ text, held, notDeliveredSince, cause }: CardState): Block
   const block = rich(line(...until, ...since, span(text)));
   return [cause === null ? block : partWithId(`cause:${cause}`, block)];
 }
+
+const onHold = (until: number | null): RichTextElement[] =>
+  until === null
+    ? [span("On hold, and the hold is paused while Slack can't be reached. ")]
+    : [span("On hold until "), clock(until), span(". ")];
 
 /** What was asked. The block's id contains the head of the audit, so that someone with access to only the database cannot change it. */
 function askedBlock(card: Card): Block {

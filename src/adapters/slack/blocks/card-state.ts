@@ -9,6 +9,7 @@ import {
   type Delivery,
 } from "../../../domain/approval.ts";
 import { type WaitingReason, waitingReason } from "../../../domain/decision-gate.ts";
+import { dueAt, type HoldEnd, holdEnd } from "../../../domain/hold.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { isBraked, type Run } from "../../../domain/run.ts";
 import { requestSlot } from "../../../domain/slot.ts";
@@ -48,8 +49,8 @@ export type CardState = {
   readonly decision: Decision | null;
   /** Why the approval is closed or unconfirmed, or why its decision waits for the service. */
   readonly cause: CardCause | null;
-  /** The end of the hold (wall clock, ms), until which the decision can be undone. Null if it is not on hold. */
-  readonly held: number | null;
+  /** The end of the hold, until which the decision can be undone. Null if it is not on hold. */
+  readonly held: HoldEnd | null;
   /** Since when (wall clock, ms) the decision could not be delivered. `text` says why. Null unless delivery failed. */
   readonly notDeliveredSince: number | null;
   /** The service's answer to the decision, if it was neither a yes nor a no. Untrusted text. */
@@ -90,8 +91,8 @@ export function cardState(run: Run, approval: Approval): CardState {
           : delivery.type === "unconfirmed"
             ? delivery.cause
             : null,
-        held: delivery.type === "held" ? delivery.until : null,
-        notDeliveredSince: waiting === null && isNotDelivered(delivery) ? dueSince(approval, decision) : null,
+        held: holdEnd(approval),
+        notDeliveredSince: waiting === null && isNotDelivered(delivery) ? dueAt(approval, decision) : null,
         answered: answeredBefore(delivery).answered ?? null,
         text: waiting ?? deliveryWords(delivery, decision, run),
       };
@@ -190,10 +191,6 @@ const unconfirmedTitle = ({ verdict }: Decision): string =>
 /** Whether the last attempt did not get through and had no effect. */
 const isNotDelivered = (delivery: Delivery): boolean =>
   delivery.type === "retry" && !delivery.lost && delivery.heldBack !== true;
-
-/** Returns when the decision was first due: at the end of its hold, if it had one (wall clock, ms). */
-const dueSince = ({ appliedRule }: Approval, { verdict, at }: Decision): number =>
-  verdict === "approve" ? at + appliedRule.rule.holdMs : at;
 
 function waitingTitle({ verdict }: Decision, delivery: Delivery): string {
   const what = verdict === "approve" ? "Approval" : "Denial";

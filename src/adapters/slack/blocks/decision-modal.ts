@@ -3,6 +3,7 @@
 import type { Block, View } from "@slack/types";
 import type { Approval, Request, Verdict } from "../../../domain/approval.ts";
 import type { Refusal } from "../../../domain/authorization.ts";
+import { holdEnd } from "../../../domain/hold.ts";
 import type { Nonce, UserId } from "../../../domain/ids.ts";
 import type { Precedents } from "../../../domain/precedent.ts";
 import { requestFileName } from "../../../domain/request-file.ts";
@@ -260,8 +261,9 @@ export function heldModal(
   nonce: Nonce,
   deployment: Deployment = UNNAMED,
 ): View | null {
-  const { state, request } = approval;
-  if (state.type !== "decided" || state.delivery.type !== "held") return null;
+  const { request } = approval;
+  const hold = holdEnd(approval);
+  if (hold === null) return null;
   const undo = { type: "button", action_id: WINDOW_UNDO, value: nonce, text: plain("Undo") };
   return withId("form:held", {
     type: "modal" as const,
@@ -271,8 +273,10 @@ export function heldModal(
       rich(...marksLine(run, request, deployment), line(untrustedSpan(askedIn(request), HEADLINE_CHARS))),
       rich(
         line(
-          span("Your approval is recorded. It is sent at "),
-          clock(state.delivery.until),
+          span("Your approval is recorded. It is sent "),
+          ...(hold.until === null
+            ? [span("after its hold, which is paused while Slack can't be reached,")]
+            : [span("at "), clock(hold.until)]),
           span(
             " unless you undo it first, here or on the card, or something else stops it, such as a denial.",
           ),

@@ -4,6 +4,7 @@ import type { Block } from "@slack/types";
 import { claimOf } from "../../../domain/handling.ts";
 import { openQuestions } from "../../../domain/question.ts";
 import type { Freeze } from "../../../domain/freeze.ts";
+import type { HoldEnd } from "../../../domain/hold.ts";
 import type { QueueItem, ReviewGroup, UndeliveredItem } from "../../../domain/queue.ts";
 import { BUILT_IN_RULE } from "../../../domain/policy/policy.ts";
 import type { Run } from "../../../domain/run.ts";
@@ -191,7 +192,7 @@ function cardLink(link: string | null): string[] {
 const ours = (text: string): object => ({ type: "mrkdwn", text, verbatim: true });
 
 /** How long the request has waited, how many people have approved it, its deadline, and why the reader can't approve it now. */
-function stateParts({ run, approval, rule, refusal, waitedMs, deadline, heldUntil }: QueueItem): string[] {
+function stateParts({ run, approval, rule, refusal, waitedMs, deadline, held }: QueueItem): string[] {
   const votes =
     approval.votes.length > 0 || rule.needs > 1
       ? [
@@ -200,16 +201,18 @@ function stateParts({ run, approval, rule, refusal, waitedMs, deadline, heldUnti
       : [];
   const missing = missingInWords(approval, rule);
   if (missing !== "") votes.push(`missing: ${escaped(oneLine(missing, PARTS_CHARS))}`);
-  const held = heldUntil === null ? [] : [`approved, held until ${localTime(heldUntil)}`];
   const until = deadline === null ? [] : [`until ${localTime(deadline)}`];
-  const why = refusal === null || heldUntil !== null ? null : refusalReason(refusal, run.origin);
+  const why = refusal === null || held !== null ? null : refusalReason(refusal, run.origin);
   return [
-    ...(heldUntil === null ? [`waiting ${ageWords(waitedMs)}`, ...votes] : held),
+    ...(held === null ? [`waiting ${ageWords(waitedMs)}`, ...votes] : [heldWords(held)]),
     ...until,
     ...followUpWords(approval),
     ...(why === null ? [] : [why]),
   ];
 }
+
+const heldWords = ({ until }: HoldEnd): string =>
+  until === null ? "approved, on hold" : `approved, held until ${localTime(until)}`;
 
 /** Who is looking at the request, and whether a question to the requester is open. */
 function followUpWords(approval: QueueItem["approval"]): string[] {

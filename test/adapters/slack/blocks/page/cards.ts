@@ -25,13 +25,14 @@ import {
   decided,
   decisionOf,
   FROZEN,
+  HELD,
+  PAUSED,
   PENDING,
   REFUSED_DENIAL,
   REQUEST,
   SERVICE_SAYS,
   UNPROVEN_FREEZE,
 } from "./example.ts";
-
 import { FOLLOW_UP_PARTS } from "./follow-up.ts";
 
 const card = (when: string, approval: Approval, run: Run = CREATED): CardExample => ({ when, run, approval });
@@ -82,7 +83,7 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
     card("", PENDING),
     card("again, refused before", { ...PENDING, version: 2, past: [past("refused", SERVICE_SAYS)] }),
   ],
-  held: [card("", decided({ type: "held", until: NOON + 125_000, sendAt: NOON + 125_000 }))],
+  held: [card("", HELD), card("paused: Slack is away", PAUSED)],
   sending: [
     card("recorded", decided({ type: "recorded" })),
     card("a denial is on its way", decided({ type: "sending", at: NOON, tries: 1, lost: false }, "deny")),

@@ -5,6 +5,7 @@ import type { Deployment } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import type { Approval, Decision, Delivery, Verdict } from "#src/domain/approval.ts";
 import { STOP_REASON } from "#src/domain/brake.ts";
+import { withFollowUp } from "#src/domain/follow-up.ts";
 import type { Freeze } from "#src/domain/freeze.ts";
 import { MessageTs, RunId, UNKNOWN_PERSON, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -68,6 +69,9 @@ export const decided = (
   ...PENDING,
   state: { type: "decided", decision: decisionOf(verdict, reason), delivery },
 });
+
+export const HELD = decided({ type: "held", until: NOON + 125_000, sendAt: NOON + 125_000 });
+export const PAUSED = withFollowUp(HELD, { pauses: [{ why: "slack", from: NOON, until: null }] });
 
 /** The service's words, as the adapter passes them on. */
 export const SERVICE_SAYS =

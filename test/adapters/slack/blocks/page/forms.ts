@@ -29,8 +29,10 @@ import {
   DEPLOYMENT,
   decisionOf,
   type Example,
+  HELD,
   LINK,
   one,
+  PAUSED,
   PENDING,
   REQUEST,
   seenAs,
@@ -66,7 +68,6 @@ const review = (when: string, run: Run): Example => ({
   drawn: reviewView({ run, ticket: { saw: REQUEST, verdict: "approve", nonce: aNonce(), choice: true } }),
 });
 
-const HELD = decided({ type: "held", until: NOON + 125_000, sendAt: NOON + 125_000 });
 const UNCLEAR: Delivery = {
   type: "unconfirmed",
   at: NOON,
@@ -293,7 +294,10 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
       DEPLOYMENT,
     ),
   ),
-  "form:held": one(heldModal(HELD_RUN, HELD, aNonce(), DEPLOYMENT) ?? never()),
+  "form:held": [
+    { when: "", drawn: heldModal(HELD_RUN, HELD, aNonce(), DEPLOYMENT) ?? never() },
+    { when: "paused: Slack is away", drawn: heldModal(HELD_RUN, PAUSED, aNonce(), DEPLOYMENT) ?? never() },
+  ],
   "form:changed": [
     { when: "no reason was typed", drawn: changedModal(RUN, REQUEST, CHANGED) },
     {
