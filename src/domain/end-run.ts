@@ -50,6 +50,7 @@ function giveUp(run: Run, ctx: Context): Run {
     const { state } = approval;
     if (state.type === "pending") return close(approval, "run-missing", ctx.now);
     if (state.type === "decided" && state.delivery.type === "retry" && !state.delivery.lost) {
+      contents.push({ type: "decision-void", approval: approval.id, cause: "given-up" });
       return voidAndClose(approval, state.decision, "run-missing", ctx.now);
     }
     if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;

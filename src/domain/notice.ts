@@ -23,6 +23,8 @@ export type NoticeContent =
         | "request-changed"
         | "no-longer-listed"
         | "run-missing"
+        /** The run was missing for so long that Countersign stopped asking for it. */
+        | "given-up"
         | "unreadable"
         | "run-over"
         | "voter-may-not"

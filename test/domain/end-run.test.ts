@@ -70,6 +70,17 @@ describe("a run that the service no longer knows", () => {
     expect(givenUp.notices).toMatchObject([{ to: APPROVER, says: { type: "decision-unconfirmed" } }]);
   });
 
+  test("voids a decision that was certainly not applied when it is given up, and says so to who gave it", () => {
+    const retry = { type: "retry", notBefore: NOON, tries: 1, lost: false, why: "429" } as const;
+    const missing = missed(listedRun("apr_1"), GONE);
+    const run = { ...missing, approvals: deliveredRun(retry).approvals };
+    const givenUp = missed(run, [GIVE_UP_AFTER_MS + 1]);
+    expect(only(givenUp)).toMatchObject({ state: { type: "closed", cause: "run-missing" } });
+    expect(givenUp.notices).toMatchObject([
+      { to: APPROVER, says: { type: "decision-void", approval: "apr_1", cause: "given-up" } },
+    ]);
+  });
+
   test.for([{ failedWith: 503 }, { answered: "Queued for review." }])(
     "is given up after a day, and an unclear answer is kept: %j",
     (answer) => {

@@ -151,6 +151,7 @@ const noticeContent = tagged<NoticeContent>({
       "request-changed": true,
       "no-longer-listed": true,
       "run-missing": true,
+      "given-up": true,
       unreadable: true,
       "run-over": true,
       "voter-may-not": true,

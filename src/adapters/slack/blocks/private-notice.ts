@@ -258,6 +258,8 @@ function voidWords(cause: VoidCause): string {
       return "the service no longer lists the request. It may have been withdrawn, or decided outside Countersign. If it is listed again, its card opens again.";
     case "run-missing":
       return "the service no longer knows the run. If it knows the run again, the card opens again.";
+    case "given-up":
+      return "the service no longer knows the run, and Countersign no longer asks for it.";
     case "unreadable":
       return "the service now sends the request in a format that Countersign can't read. The run's thread says why.";
     case "run-over":

@@ -84,6 +84,7 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
   "notice:decision-void:request-changed": voided("request-changed"),
   "notice:decision-void:no-longer-listed": voided("no-longer-listed"),
   "notice:decision-void:run-missing": voided("run-missing"),
+  "notice:decision-void:given-up": voided("given-up"),
   "notice:decision-void:unreadable": voided("unreadable"),
   "notice:decision-void:run-over": voided("run-over"),
   "notice:decision-void:voter-may-not": voided("voter-may-not"),
