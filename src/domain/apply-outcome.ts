@@ -8,6 +8,7 @@ import { answerCall, isAnnouncement } from "./call.ts";
 import { applyRequesterGroups } from "./rule-facts.ts";
 import type { Context } from "./context.ts";
 import { backoffMs, type Effect, markedEffects, type Outcome, retryAfterOf } from "./effect.ts";
+import { isHopeless } from "./kept-messages.ts";
 import { observe } from "./observe.ts";
 import {
   POST_LINGER_MS,
@@ -115,9 +116,8 @@ export function applyOutcome(run: Run, effect: Effect, outcome: Outcome, ctx: Co
   }
 }
 
-/** The wait after a failed look-up of people, and after a notice that was not delivered (ms). */
+/** The wait after a failed look-up of people (ms). */
 const PEOPLE_RETRY_MS = 8_000;
-const NOTICE_RETRY_MS = 4_000;
 
 function applyPeopleOutcome(
   run: Run,
@@ -133,7 +133,7 @@ function applyPeopleOutcome(
   return answerCall(run, approval, call, { found, retryAt: monotonic + wait });
 }
 
-/** Delivers a notice at most once: it is sent again only if it was certainly not delivered. */
+/** Delivers a notice at most once: it is sent again only if it was certainly not delivered, and the run has not been over for a day. */
 function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, monotonic: number): Run {
   // Without a mark, no byte of it was sent.
   if (
@@ -141,9 +141,11 @@ function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, monotonic: n
     run.notices.some((notice) => notice.id === id && notice.state === "planned")
   )
     return run;
-  if (outcome.type !== "later") return { ...run, notices: run.notices.filter((notice) => notice.id !== id) };
-  const notBefore = monotonic + Math.max(NOTICE_RETRY_MS, outcome.afterMs ?? 0);
-  return changeNotice(run, id, (notice) => ({ ...notice, state: "planned", notBefore }));
+  const tries = (run.notices.find((notice) => notice.id === id)?.tries ?? 0) + 1;
+  const notBefore = monotonic + backoffMs(tries, retryAfterOf(outcome));
+  if (outcome.type !== "later" || isHopeless(run, tries, notBefore))
+    return { ...run, notices: run.notices.filter((notice) => notice.id !== id) };
+  return changeNotice(run, id, (notice) => ({ ...notice, state: "planned", notBefore, tries }));
 }
 
 function changeNotice(run: Run, id: string, change: (notice: PrivateNotice) => PrivateNotice): Run {

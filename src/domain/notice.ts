@@ -11,6 +11,8 @@ export type PrivateNotice = {
   readonly state: "planned" | "sending";
   /** When it may be sent (monotonic). */
   readonly notBefore: number;
+  /** The number of failed tries. Absent if there was none. */
+  readonly tries?: number;
 };
 
 export type NoticeContent =

@@ -177,6 +177,7 @@ const privateNotice = record<PrivateNotice>({
   says: noticeContent,
   state: word({ planned: true, sending: true }),
   notBefore: number,
+  tries: optional(number),
 });
 
 export const runDocument: Doc<Run> = record<Run>({

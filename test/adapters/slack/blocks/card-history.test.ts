@@ -177,7 +177,12 @@ describe("the state of a card", () => {
 
   test("stays held while the service does not list it, and says so", () => {
     const held = stateOf({ type: "held", until: NOON, sendAt: NOON }, "approve", { unlisted });
-    expect(held).toMatchObject({ name: "held", title: "🟠 Approved, not sent yet", cause: null, held: { until: NOON } });
+    expect(held).toMatchObject({
+      name: "held",
+      title: "🟠 Approved, not sent yet",
+      cause: null,
+      held: { until: NOON },
+    });
     expect(held.text).toMatch(/^Not sent yet: .* does not list this request\. .* only after /);
   });
 
