@@ -23,7 +23,7 @@ import { type Database, inBatches, type Trx, write } from "./database.ts";
 import { usedBy } from "./examine-database.ts";
 import { isBusy, Refused, unusable } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
-import { type Engine, refuseOtherSchema } from "./schema.ts";
+import { type Engine, refuseAsEmpty, refuseOtherSchema } from "./schema.ts";
 import { isServer, refuseMissing, shown } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 
@@ -52,7 +52,7 @@ export async function openForArchive(database: string, key: AuditKey): Promise<A
   const server = isServer(database);
   refuseMissing(database);
   try {
-    const db = server ? await openPostgres(database, PATIENT) : openSqlite(database);
+    const db = server ? await openPostgres(database, PATIENT) : openSqlite(database, refuseAsEmpty);
     if (server) await write(db, (trx) => refuseReplicas(trx, MAY_NEED_THEM));
     const engine = server ? POSTGRES : SQLITE;
     const audit = server

@@ -9,7 +9,7 @@ import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { adoptNextKey, type AuditKey, isReplacingKey, keysBeside, readAuditKey } from "./audit-key.ts";
 import { usedBy } from "./examine-database.ts";
-import { refuseOtherSchema } from "./schema.ts";
+import { refuseAsEmpty, refuseOtherSchema } from "./schema.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { isServer, liveOwners, refuseMissing, shown } from "./database-copy.ts";
@@ -61,7 +61,7 @@ async function whileStopped<Answer>(
   refuseMissing(database);
   const onServer = isServer(database);
   try {
-    const db = onServer ? await openPostgres(database, PATIENT) : openSqlite(database);
+    const db = onServer ? await openPostgres(database, PATIENT) : openSqlite(database, refuseAsEmpty);
     try {
       await refuseOtherSchema(db, onServer ? POSTGRES : SQLITE);
       return await act(db);
@@ -174,7 +174,7 @@ export async function lockAudit(database: string, key: AuditKey): Promise<Locked
   if (isServer(database)) return serverAudit(database, key);
   refuseMissing(database);
   try {
-    const db = openSqlite(database);
+    const db = openSqlite(database, refuseAsEmpty);
     const audit = await readAudit({ db, engine: SQLITE, close: () => db.destroy() });
     return { ...audit, redact: (wanted) => redact(db, key, wanted) };
   } catch (error) {

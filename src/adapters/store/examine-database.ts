@@ -21,7 +21,7 @@ import { newest } from "./append-audit.ts";
 import type { Database } from "./database.ts";
 import { type Engine, schemaState, schemaVersion } from "./schema.ts";
 import { isFree, lockFile, lockIfFree } from "./process-lock.ts";
-import { refuseUnreadable } from "./refuse-unreadable.ts";
+import { isMissing, refuseUnreadable } from "./refuse-unreadable.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import { isDenied, isFull, isNoEntry, reasonOf, Unusable, unusable } from "./faults.ts";
 
@@ -55,12 +55,6 @@ export async function examineDatabase(path: string): Promise<DatabaseState> {
   } catch (error) {
     throw unusable(path, error, isDenied(error) ? closedFile(file) : undefined);
   }
-}
-
-/** Returns whether there is no database file, or one into which nothing was ever written. */
-export function isMissing(file: string): boolean {
-  const there = statSync(file, { throwIfNoEntry: false });
-  return there === undefined || (there.isFile() && there.size === 0);
 }
 
 /** A start writes to the files, creates others in their folder, and sets their modes, which only their owner and root may do. */

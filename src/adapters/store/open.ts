@@ -11,7 +11,7 @@ import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey }
 import { createAuditLog } from "./audit-log.ts";
 import { checkAudit, walkAudit } from "./check-audit.ts";
 import { createSettledEntries } from "./settled-entries.ts";
-import { closedFile, isMissing, usedBy } from "./examine-database.ts";
+import { closedFile, usedBy } from "./examine-database.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
 import { beginStartLease, createLeases, startAlone } from "./leases.ts";
 import { newestTime } from "./newest-time.ts";
@@ -149,7 +149,7 @@ export function storeOn(db: Database, parts: Parts): Store {
 /** A start on an empty file would lose every watched run without a word, and begin a second audit with the same key. */
 function refuseLostDatabase(path: string): void {
   const key = auditKeyFile(path);
-  if (path === ":memory:" || !isMissing(path) || !existsSync(key)) return;
+  if (!existsSync(key)) return;
   const words = `it is missing or empty, but its audit key ${key} is there. Put the database or a backup back, or correct DATABASE_URL. To begin with an empty database, move the key file to another folder`;
   throw new Unusable(`cannot use the database ${path}: ${words}`);
 }
@@ -200,8 +200,10 @@ async function openPrepared<Found>(
 ): Promise<{ db: Database; key: Found }> {
   let db: Database | null = null;
   try {
-    if (place.type === "sqlite") refuseLostDatabase(place.path);
-    db = place.type === "sqlite" ? openSqlite(place.path) : await openPostgres(place.url);
+    db =
+      place.type === "sqlite"
+        ? openSqlite(place.path, () => refuseLostDatabase(place.path))
+        : await openPostgres(place.url);
     return { db, key: await prepare(db) };
   } catch (error) {
     await db?.destroy();

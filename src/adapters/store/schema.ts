@@ -220,9 +220,14 @@ export async function migrate(
 /** The database is not what this program needs. The message says what it is instead. */
 export class WrongDatabase extends Error {}
 
+/** Throws that there is nothing in the database. */
+export function refuseAsEmpty(): never {
+  throw new WrongDatabase(EMPTY);
+}
+
 export const FOREIGN = "it is the database of another program";
 const EMPTY =
-  "it is empty: Countersign has written nothing to it yet. Start the bot once, or check DATABASE_URL";
+  "it is empty: Countersign has written nothing to it yet. Correct DATABASE_URL, or put the database or a backup back. If no bot has used it before, the first start fills it";
 
 /** Only Countersign has tables of these names. Other programs have `runs`, `audit` or `schema_version` too. */
 const ONLY_OURS = ["audit_texts", "seen_requests"];
@@ -259,7 +264,7 @@ export async function refuseOtherSchema(db: Database, engine: Engine): Promise<v
 
 /** For readers of what every schema has. Rejects if there is nothing to read, or if another program or a newer one has written it. */
 export async function refuseEmpty(db: Database, engine: Engine): Promise<void> {
-  if ((await schemaState(db, engine)) === "missing") throw new WrongDatabase(EMPTY);
+  if ((await schemaState(db, engine)) === "missing") refuseAsEmpty();
 }
 
 /** Resolves to 0 if no step has been applied. */

@@ -8,6 +8,7 @@ import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement }
 import { PortError } from "../../ports.ts";
 import { type Engine, FOREIGN, WrongDatabase } from "./schema.ts";
 import { reasonOf } from "./faults.ts";
+import { isMissing } from "./refuse-unreadable.ts";
 import { lockFile, NO_LOCK, type ProcessLock, takeLock } from "./process-lock.ts";
 import type { Database, Tables } from "./database.ts";
 
@@ -38,23 +39,29 @@ const BUSY_MS = 200;
 /** The number of prepared statements that we keep. There are about forty queries; lists of varying length add more. */
 const MAX_STATEMENTS = 200;
 
-/** Opens the database, and creates the file if necessary. Throws if the file cannot be used, or if another process uses it. */
-export function openSqlite(path: string): Database {
+/**
+ * Opens the database, and creates the file if necessary. `onEmpty` can throw if there is no file or no table in it; then nothing is written
+ * to it. Throws if the file cannot be used, or if another process uses it.
+ */
+export function openSqlite(path: string, onEmpty: () => void = () => undefined): Database {
   const file = path === ":memory:" ? path : resolve(path);
   if (file === ":memory:") return openFile(file, NO_LOCK);
+  // SQLite deletes the write-ahead log of a file of 0 bytes, so this comes before it opens the file.
+  if (isMissing(file)) onEmpty();
   createFile(file);
   const lock = takeLock(file, LOCK_WAIT_MS);
   try {
-    return openFile(file, lock);
+    return openFile(file, lock, onEmpty);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-function openFile(file: string, lock: ProcessLock): Database {
+function openFile(file: string, lock: ProcessLock, onEmpty: () => void = () => undefined): Database {
   const raw = new DatabaseSync(file, { timeout: BUSY_MS });
   try {
+    if (isEmpty(raw)) onEmpty();
     prepareFile(raw);
     if (file !== ":memory:") closeToOthers(file);
     const checkSameFile = file === ":memory:" ? () => undefined : watchFile(file);
