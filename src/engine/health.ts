@@ -153,7 +153,7 @@ function tokenFault(code: string | null): string | null {
 }
 
 const KEY_REFUSED =
-  "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes: a file of AGENT_API_KEY_FILE is read again by itself, and otherwise restart Countersign";
+  "the agent service refuses AGENT_API_KEY (HTTP 401 or 403): no decision arrives. Set a key that it takes. Countersign reads the file of AGENT_API_KEY_FILE again by itself. If the key is in the environment, or comes from systemd's LoadCredential (which copies the file at the start), restart Countersign";
 
 const KEY_FILE_UNUSABLE =
   "the file of AGENT_API_KEY_FILE holds no key that Countersign can use, so the old key stays in use: once the service revokes it, no decision arrives. Correct the file, its owner or its mode: the log says what is wrong";

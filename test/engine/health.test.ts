@@ -113,7 +113,11 @@ test.each<[string, Told, (world: World) => void]>([
   ["a refused app token", ["slack", "degraded", /SLACK_APP_TOKEN/], (on) => (on.connection = "refused")],
   ["a dead token", ["slack_token", "degraded", /token_revoked/], (on) => (on.refusal = "token_revoked")],
   ["a missing scope", ["slack_token", "degraded", /lacks a scope/], (on) => (on.refusal = "missing_scope")],
-  ["a refused key", ["service_key", "degraded", /AGENT_API_KEY/], (on) => (on.keyRefused = true)],
+  [
+    "a refused key",
+    ["service_key", "degraded", /AGENT_API_KEY.*LoadCredential .*restart/],
+    (on) => (on.keyRefused = true),
+  ],
   [
     "a new key that cannot be read",
     ["key_file", "degraded", /AGENT_API_KEY_FILE/],

@@ -291,4 +291,4 @@ function waitingParts({ waiting, parts }: HealthAnswer): Block[] {
 }
 
 const CHECK_KEY =
-  "Check AGENT_API_KEY. Countersign loads a new key from the file that AGENT_API_KEY_FILE names; otherwise set the key and restart.";
+  "Check AGENT_API_KEY. Countersign loads a new key from the file that AGENT_API_KEY_FILE names. If the key is in the environment, or comes from systemd's LoadCredential (which copies the file at the start), restart Countersign.";
