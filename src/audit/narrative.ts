@@ -6,6 +6,7 @@ import { headWords } from "../domain/audit/hash-chain.ts";
 import { oneLine } from "../domain/text/excerpt.ts";
 import { visible } from "../domain/text/text.ts";
 import type { UserId } from "../domain/ids.ts";
+import { resultWords, VOTE_WAITS } from "./result-words.ts";
 import { type AuditEntry, type KeptEntry, type Moments, READ_IN_FULL, type VoteFacts } from "./entry.ts";
 
 /** Reasons and ids are shown in full up to this length. The entry itself contains them whole. */
@@ -45,7 +46,7 @@ export function entryStory(
   const { at, by, other, approval, reason, digest, policy, refers, moments, votes = [], sentReason } = entry;
   const who = by === null ? "Countersign" : personWords(by, names);
   const parts = [
-    `${headWords({ seq, link })} · ${momentWords(at)} · ${who} ${didWords(entry)}`,
+    `${headWords({ seq, link })} · ${momentWords(at)} · ${didWords(entry, who)}`,
     showsKey && entry.run !== null ? `key ${oneLine(entry.run, WORDS_CHARS)}` : null,
     other === undefined ? null : `${otherRole(entry)} ${personWords(other, names)}`,
     approval === null ? null : `approval ${oneLine(approval, WORDS_CHARS)}`,
@@ -109,8 +110,11 @@ function contentName({ what, approval }: Pick<AuditEntry, "what" | "approval">):
 
 type TextlessEntry = Omit<AuditEntry, "text">;
 
+/** The kinds that say what became of a decision, which its person made only once. */
+type OfDecision = "sent" | "settled";
+
 /** Says what the person of an entry, or Countersign, did. */
-const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>> = {
+const DID: Readonly<Record<Exclude<AuditEntry["what"], OfDecision>, (entry: TextlessEntry) => string>> = {
   opened: (entry) =>
     entry.outcome === READ_IN_FULL
       ? "read the request in full, as its rule requires"
@@ -119,8 +123,6 @@ const DID: Readonly<Record<AuditEntry["what"], (entry: TextlessEntry) => string>
   decided: ({ verdict }) => (verdict === "approve" ? "approved" : "denied"),
   refused: (entry) =>
     `was refused at the ${entry.step ?? "attempt"}${verbOf(entry)}: ${shortened(entry.refusal ?? entry.outcome)}`,
-  sent: () => "decided; it is about to be sent",
-  settled: ({ outcome }) => `decided; result: ${shortened(outcome)}`,
   closed: ({ outcome }) => `closed it undecided: ${shortened(outcome)}`,
   reopened: ({ outcome }) => `opened it again, after it had closed: ${shortened(outcome)}`,
   reminded: ({ outcome, mentioned = [] }) => `sent a reminder: ${shortened(outcome)}${idsWords(mentioned)}`,
@@ -178,8 +180,14 @@ const idsWords = (ids: readonly string[]): string =>
   ids.length === 0 ? ", no one by name" : `, ${oneLine(ids.join(", "), WORDS_CHARS)}`;
 
 /** A newer version of this program may have written other kinds. */
-function didWords(entry: TextlessEntry): string {
-  return Object.hasOwn(DID, entry.what) ? DID[entry.what](entry) : shortened(entry.what);
+function didWords(entry: TextlessEntry, who: string): string {
+  const { what, outcome } = entry;
+  if (what === "sent") return `${who}'s decision is about to be sent`;
+  if (what === "settled" && outcome === VOTE_WAITS)
+    return `${who}'s approval still counts, and others must approve`;
+  if (what === "settled")
+    return `${who}'s decision ${resultWords(outcome) ?? `has the result: ${shortened(outcome)}`}`;
+  return `${who} ${Object.hasOwn(DID, what) ? DID[what](entry) : shortened(what)}`;
 }
 
 const shortened = (text: string): string => oneLine(text, WORDS_CHARS);

@@ -22,6 +22,7 @@ import {
   momentsOf,
   saysSameVote,
 } from "./entry.ts";
+import { VOTE_WAITS } from "./result-words.ts";
 import { auditOfStart } from "./start-entries.ts";
 
 /** Returns the entry for a decision that is about to be sent. Other effects have no entry. */
@@ -90,8 +91,8 @@ function stillWaiting(run: Run, previous: Approval, next: Approval, at: number):
   if (previous.state.type !== "decided" || next.state.type !== "pending") return [];
   const moments = momentsOf(run, next, deliveryMoments(previous));
   return next.votes.map((vote) => {
-    const outcome = "waits: others must approve";
-    return auditEntry(run, { at, what: "settled", outcome, moments, ...aboutDecision(next.id, vote) });
+    const about = aboutDecision(next.id, vote);
+    return auditEntry(run, { at, what: "settled", outcome: VOTE_WAITS, moments, ...about });
   });
 }
 
