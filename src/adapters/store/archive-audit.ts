@@ -18,7 +18,7 @@ import {
 import { digestsIn, openArchive, writeArchive } from "./archive-file.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
-import { personAtShell, refuseReplicas } from "./audit-upkeep.ts";
+import { personAtShell, refuseReplacedKey, refuseReplicas } from "./audit-upkeep.ts";
 import { type Database, inBatches, type Trx, write } from "./database.ts";
 import { usedBy } from "./examine-database.ts";
 import { isBusy, Refused, unusable } from "./faults.ts";
@@ -81,6 +81,7 @@ type Source = {
 type Order = { readonly to: number; readonly path: string; readonly at: number };
 
 async function archive({ db, engine, audit, key }: Source, { to, path, at }: Order): Promise<Archived> {
+  refuseReplacedKey(await newest(db), key, "archived");
   const { mark: after } = await auditBase(db);
   const { digest, head } = await writeAndProve(path, { audit, key, after, to });
   const entry = await write(db, (trx) => remove(trx, engine, key, { head, digest, at, after }));
@@ -169,7 +170,7 @@ async function remove(trx: Trx, engine: Engine, key: AuditKey, removal: Removal)
   const stored = await trx.selectFrom("audit").select("link").where("seq", "=", head.seq).executeTakeFirst();
   if ((await newest(trx))?.key !== key.id || base.mark.seq !== after.seq || stored?.link !== head.link)
     throw new Refused(
-      "The audit changed meanwhile, or is signed with another key, so nothing was removed. Run the command again, with a new file.",
+      "The audit or its key changed meanwhile, so nothing was removed. Run the command again, with a new file.",
     );
   const by = personAtShell();
   const given = await giveUpSinks(trx, head.seq);

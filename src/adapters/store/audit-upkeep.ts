@@ -105,10 +105,20 @@ async function handOver(trx: Trx, { from, to }: Keys, at: number): Promise<Rotat
   return "rotated";
 }
 
-function refuseToReplace(head: { readonly key: string } | null, { id }: AuditKey): void {
+type Head = { readonly key: string } | null;
+
+function refuseToReplace(head: Head, { id }: AuditKey): void {
   if (head === null) throw new Refused("its audit is empty, so just put the new key in place");
   if (head.key !== id)
     throw new Refused(`its audit is signed with the key ${head.key}, and the key here is ${id}`);
+}
+
+/** Throws unless this key signs the audit now. `done`: what is then not done. */
+export function refuseReplacedKey(head: Head, { id }: AuditKey, done: "erased" | "archived"): void {
+  if (head?.key === id) return;
+  throw new Refused(
+    `The audit is signed with the key ${head?.key ?? "(none)"}, and the key here is ${id}. Nothing was ${done}. Put the right key in place.`,
+  );
 }
 
 const named = ({ id, publicKey }: AuditKey) => ({ id, publicKey });
@@ -218,11 +228,7 @@ async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Reda
 async function erase(trx: Trx, key: AuditKey, wanted: Wanted, before: Look): Promise<Redacted> {
   const { digest, reason, by, at } = wanted;
   await takeAuditLock(trx);
-  const head = await newest(trx);
-  if (head?.key !== key.id)
-    throw new Refused(
-      `The audit is signed with the key ${head?.key ?? "(none)"}, and the key here is ${key.id}. Nothing was erased. Put the right key in place.`,
-    );
+  refuseReplacedKey(await newest(trx), key, "erased");
   const kept = trx.selectFrom("audit_texts").select("digest").where("digest", "=", digest);
   if ((await kept.executeTakeFirst()) === undefined) {
     const entry = await erasedBy(trx, digest);
