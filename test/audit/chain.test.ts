@@ -81,7 +81,7 @@ describe("the verifier", () => {
   test("names an unknown key", async () => {
     const linked = { ...first, key: "theirs" };
     const foreign = { ...linked, link: sha256(linkText(NO_LINK, linked)) };
-    expect(await verdict(foreign)).toEqual({ ok: false, fault: "unknown-key", seq: 1 });
+    expect(await verdict(foreign)).toEqual({ ok: false, fault: "unknown-key", seq: 1, key: "theirs" });
   });
 
   test("accepts a stored text, and a digest whose text was never stored", async () => {

@@ -105,7 +105,7 @@ describe("an archived audit", () => {
     expect(both.code).toBe(0);
     const alone = await audit("verify", "--head", old);
     expect(alone.words).toContain(
-      "NOT VERIFIED at entry 2: a witnessed head is older than the first entry here.",
+      "NOT VERIFIED at entry 2: a head that you gave, or that a stored run keeps, is older than the first entry here.",
     );
     expect(alone.code).toBe(2);
     expect((await audit("show", "run_7", "--archive", out)).words).toContain("do apr_1");

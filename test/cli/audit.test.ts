@@ -80,10 +80,10 @@ describe("verify", () => {
     const plain = await audit("verify");
     expect(plain).toMatchObject({ code: 0, err: "" });
     expect(plain.out).toContain(`Intact: 6 entries, each in its place and signed. Head: ${heads[5] ?? ""}`);
-    expect(plain.out).toContain("No witnessed head was given.");
+    expect(plain.out).toContain("No head was given with --head.");
     const proven = await audit("verify", "--head", heads[2] ?? "", "--head", heads[5] ?? "");
     expect(proven.code).toBe(0);
-    expect(proven.out).toContain("2 witnessed heads were found in it");
+    expect(proven.out).toContain("2 given heads were found in it");
     expect(bytes()).toBe(before);
   });
 
@@ -111,7 +111,9 @@ describe("verify", () => {
     expect((await audit("verify")).code).toBe(0);
     const seen = await audit("verify", "--head", heads[5] ?? "");
     expect(seen.code).toBe(1);
-    expect(seen.err).toContain("TAMPERED at entry 6: a witnessed head is not in the audit.");
+    expect(seen.err).toContain(
+      "TAMPERED at entry 6: a head that you gave, or that a stored run keeps, is not in the audit.",
+    );
   });
 
   test("needs only the public key, and accepts no other key", async () => {
@@ -173,7 +175,9 @@ describe("verify", () => {
     change("delete from audit");
     const seen = await audit("verify");
     expect(seen.code).toBe(1);
-    expect(seen.err).toContain("TAMPERED at entry 1: a witnessed head is not in the audit.");
+    expect(seen.err).toContain(
+      "TAMPERED at entry 1: a head that you gave, or that a stored run keeps, is not in the audit.",
+    );
   });
 
   test("detects a decision that was sent without an entry, although the bot itself signed it", async () => {

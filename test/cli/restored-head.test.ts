@@ -1,12 +1,14 @@
-// `npm run audit -- verify --head` on a back-up's copy: a head that the copy lacks is no sign of tampering by itself.
+// `npm run audit -- verify` on a back-up's copy: a head that the copy lacks, or a difference to what AUDIT_SINK got, is no sign of tampering
+// by itself.
 
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openStore } from "#src/adapters/store/open.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
-import { headWords } from "#src/domain/audit/hash-chain.ts";
+import { ocsfLine } from "#src/audit/ocsf.ts";
+import { headWords, NO_LINK } from "#src/domain/audit/hash-chain.ts";
 import { runCommand } from "../make/run-command.ts";
 import { anAuditEntry, aRun, NOON } from "../make/run.ts";
 import { spoil } from "../make/spoil.ts";
@@ -19,9 +21,11 @@ const ANY_OTHER = "Any other missing head means tampering.";
 
 let folder = "";
 let file = "";
+/** What AUDIT_SINK got. */
+let sink = "";
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "restored-head-"));
-  file = join(folder, "bot.db");
+  [file, sink] = [join(folder, "bot.db"), join(folder, "sink.jsonl")];
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -32,7 +36,10 @@ async function write(...entries: readonly AuditEntry[]): Promise<readonly string
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
   await store.audit(entries);
   const seen = await store.auditAfter(0, [...new Set(entries.map(({ what }) => what))], 100);
+  const rows = await store.auditRows(0, 100);
   await store.close();
+  const lines = rows.map((row, index) => ocsfLine(row, rows[index - 1]?.link ?? NO_LINK));
+  appendFileSync(sink, lines.slice(-entries.length).join(""));
   return seen.slice(-entries.length).map(headWords);
 }
 
@@ -61,9 +68,9 @@ test("of a head from after the copy, verify names the time whose heads the resto
   const { before, lost } = await restored();
   expect(await verify(before[1])).toMatchObject({ code: 0, err: "" });
   for (const [head, fault] of [
-    [lost[0], "TAMPERED at entry 3: a witnessed head differs"],
-    [lost[2], "TAMPERED at entry 5: a witnessed head differs"],
-    [lost[3], "TAMPERED at entry 6: a witnessed head is not in the audit"],
+    [lost[0], "TAMPERED at entry 3: a head that you gave, or that a stored run keeps, differs"],
+    [lost[2], "TAMPERED at entry 5: a head that you gave, or that a stored run keeps, differs"],
+    [lost[3], "TAMPERED at entry 6: a head that you gave, or that a stored run keeps, is not in the audit"],
   ] as const) {
     const seen = await verify(head);
     expect([seen.code, seen.err]).toEqual([1, expect.stringContaining(fault)]);
@@ -85,4 +92,35 @@ test("a restore explains no head from before the copy, and nothing if the audit 
   expect((await verify(before[1]?.replace(/\S{16}$/, "0".repeat(16)))).err).not.toContain("back-up");
   spoil(file, "update audit set entry = replace(entry, 'stored', 'other') where seq = 5");
   expect((await verify(lost[0])).err).not.toContain("back-up");
+});
+
+const against = (...files: readonly string[]) =>
+  runCommand("audit", ["verify", ...files.flatMap((each) => ["--against", each])], {
+    env: { DATABASE_URL: `sqlite:${file}` },
+  });
+
+test("of a copy that has what a restore lost, verify names the restore and what to do, and keeps its exit code", async () => {
+  await restored();
+  const { code, err } = await against(sink);
+  expect(err).toContain("DIFFERS at entry 3, 4, 5");
+  expect(err).toContain(
+    `Entry 4 records a restore at ${moment(8)} from a back-up made at ${moment(2)}. What AUDIT_SINK got between these times is not in this audit, and its numbers were given again. Any other difference means tampering. `,
+  );
+  expect(err).toContain("Give AUDIT_SINK a new file");
+  expect(code).toBe(1);
+  const since = join(folder, "since.jsonl");
+  writeFileSync(since, readFileSync(sink, "utf8").split("\n").slice(6).join("\n"));
+  expect(await against(since)).toMatchObject({ code: 0, err: "" });
+});
+
+test("a restore explains no difference from before the copy, and none if the audit itself was changed", async () => {
+  await restored();
+  const lines = readFileSync(sink, "utf8");
+  writeFileSync(sink, lines.replace("started", "stopped"));
+  const changed = await against(sink);
+  expect([changed.code, changed.err]).toEqual([1, expect.stringContaining("DIFFERS at entry ")]);
+  expect(changed.err).not.toContain("back-up");
+  writeFileSync(sink, lines);
+  spoil(file, "update audit set entry = replace(entry, 'stored', 'other') where seq = 5");
+  expect((await against(sink)).err).not.toContain("back-up");
 });

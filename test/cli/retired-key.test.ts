@@ -53,6 +53,32 @@ test("an auditor without a key is told the same, and the audit is verified for t
   expect(seen.out).toContain(NEW);
 });
 
+test("an archive is refused before anything is written, with the key that it takes", async () => {
+  await rotated();
+  const before = readdirSync(folder);
+  const old = readAuditKey(file);
+  const seen = await run("audit", ["archive", "--before", "2100-01-01", join(folder, "old.jsonl")]);
+  expect(seen.code).toBe(2);
+  expect(seen.err.trim()).toBe(
+    `The audit is signed with the key ${NEW}, and the key here is ${old?.id}. Nothing was archived. Put the right key in place.`,
+  );
+  expect(readdirSync(folder)).toEqual(before);
+});
+
+test("an intact copy from before the rotation is refused with the id of the key that it takes", async () => {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  await store.audit([anAuditEntry(aRun())]);
+  await store.close();
+  const seen = await run("audit", ["verify"], { AUDIT_KEY: NEW_SEED });
+  expect(seen.code).toBe(1);
+  expect(seen.err).toContain(
+    `TAMPERED at entry 1: it is signed with an unknown key, ${readAuditKey(file)?.id}.`,
+  );
+  expect(seen.err).toContain(
+    "A copy from before rotate-key needs the key of that time: ….audit-key.<id> beside the database",
+  );
+});
+
 test("a backup is made, is not called fully verified, and names the key that a restore needs", async () => {
   await rotated();
   const copy = join(folder, "copy.db");

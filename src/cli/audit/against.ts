@@ -7,7 +7,11 @@ import { auditSignatures, digestOf } from "../../adapters/store/audit-key.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { type CopyComparison, readCopy } from "../../audit/compare-copy.ts";
 
-export type AgainstCopy = { readonly agrees: boolean; readonly words: string };
+export type AgainstCopy = {
+  /** The first entry in which they differ. Null if they agree. */
+  readonly differs: number | null;
+  readonly words: string;
+};
 
 /** Yields the lines of one part of a copy. Rejects if its file cannot be read. */
 export type CopyPart = () => AsyncIterable<string>;
@@ -93,7 +97,8 @@ function words(found: CopyComparison): AgainstCopy {
   ];
   const entries = same === 1 ? "1 entry is" : `${same} entries are`;
   const head = `${agrees ? "The copy agrees" : "Otherwise the copy agrees"}: ${entries} the same in both.`;
-  return { agrees, words: [...lines, head, ...notes].join("\n") };
+  const differing = faults.flatMap(([ranges]) => ranges.map(({ from }) => from));
+  return { differs: agrees ? null : Math.min(...differing), words: [...lines, head, ...notes].join("\n") };
 }
 
 function rangeWords(ranges: Ranges): string {

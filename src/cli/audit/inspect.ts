@@ -37,10 +37,11 @@ export async function auditVerdict(
 
 export function verdictWords(verdict: AuditVerdict, heads: number): string {
   if (!verdict.ok) {
-    const { seq, fault } = verdict;
+    const { seq, fault, key } = verdict;
     const where = seq === 0 ? "" : ` at entry ${seq}`;
     if (fault === "in-archive") return `NOT VERIFIED${where}: ${FAULT_WORDS[fault]}`;
-    return `TAMPERED${where}: ${FAULT_WORDS[fault]}\nKeep the database as it is. Compare it with a backup and with the heads that were kept elsewhere.`;
+    const what = key === undefined ? FAULT_WORDS[fault] : unknownKeyWords(key);
+    return `TAMPERED${where}: ${what}\nKeep the database as it is. Compare it with a backup and with the heads that were kept elsewhere.`;
   }
   const { entries, redacted, head } = verdict;
   if (head === null || head.seq === null)
@@ -54,11 +55,17 @@ export function verdictWords(verdict: AuditVerdict, heads: number): string {
     );
   lines.push(
     heads > 0
-      ? `${count(heads)} witnessed ${heads === 1 ? "head was" : "heads were"} found in it, so nothing up to there was cut off or rewritten.`
-      : "No witnessed head was given. Only a head that was kept elsewhere (--head) proves that the end was not cut off, and that the audit was not rewritten with the key.",
+      ? `${count(heads)} given ${heads === 1 ? "head was" : "heads were"} found in it, so nothing up to there was cut off or rewritten.`
+      : "No head was given with --head. Only a head that was kept elsewhere (--head) proves that the end was not cut off, and that the audit was not rewritten with the key.",
   );
   return lines.join("\n");
 }
+
+const ID_CHARS = 64;
+
+/** Anyone with the database can write such a row, so the hint is no acquittal. */
+const unknownKeyWords = (key: string): string =>
+  `it is signed with an unknown key, ${oneLine(key, ID_CHARS)}. It was forged, or this is the audit of another key. A copy from before rotate-key needs the key of that time: ….audit-key.<id> beside the database, or AUDIT_KEY as it was then.`;
 
 const count = (n: number): string => n.toLocaleString("en-US");
 

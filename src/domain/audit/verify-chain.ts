@@ -62,7 +62,13 @@ export type AuditVerdict =
       readonly redacted: number;
       readonly head: KnownHead | null;
     }
-  | { readonly ok: false; readonly fault: AuditFault; readonly seq: number };
+  | {
+      readonly ok: false;
+      readonly fault: AuditFault;
+      readonly seq: number;
+      /** The id of the unknown key, as the row names it. */
+      readonly key?: string;
+    };
 
 type Progress = {
   previous: AuditPlace;
@@ -95,6 +101,7 @@ export async function verifyAudit(
   const baseFault = base.seq === BEGINNING.seq ? null : heads.next(base);
   for await (const row of rows) {
     const fault = (await nextFault(row, progress, tools, { keys, pairs, base })) ?? heads.next(row);
+    if (fault === "unknown-key") return { ok: false, fault, seq: row.seq, key: row.key };
     if (fault !== null) return { ok: false, fault, seq: row.seq };
     progress.previous = row;
     progress.entries += 1;
@@ -271,11 +278,13 @@ export const FAULT_WORDS: Readonly<Record<AuditFault, string>> = {
   columns: "its columns differ from the entry. The table was changed.",
   "no-archive": "the entries before it are missing, and no entry says that they were archived.",
   "in-archive":
-    "a witnessed head is older than the first entry here. The archive has it, or nothing does: give its file with --archive.",
+    "a head that you gave, or that a stored run keeps, is older than the first entry here. The archive has it, or nothing does: give its file with --archive.",
   "text-missing":
     "a text that it names by its digest was removed: a request, a task, a policy or a configuration.",
   "text-altered":
     "a text that it names by its digest was changed: a request, a task, a policy or a configuration.",
-  "cut-short": "a witnessed head is not in the audit. The newest entries were cut off.",
-  rewritten: "a witnessed head differs from the stored entry. The audit was rewritten.",
+  "cut-short":
+    "a head that you gave, or that a stored run keeps, is not in the audit. The newest entries were cut off.",
+  rewritten:
+    "a head that you gave, or that a stored run keeps, differs from the stored entry. The audit was rewritten.",
 };
