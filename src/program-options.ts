@@ -23,7 +23,7 @@ export function answerHelp(usage: string): void {
 export function refuseArguments(usage: string): void {
   answerHelp(usage);
   if (first === undefined) return;
-  process.stderr.write(`There is no "${first}" here.\n${usage}\n`);
+  process.stderr.write(`This command takes no arguments, so "${first}" was not understood.\n${usage}\n`);
   process.exit(2);
 }
 

@@ -69,7 +69,7 @@ function readCommandLine(args: readonly string[]): Options | string {
     const options = { "public-key": { type: "string", multiple: true } } as const;
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
     const [file, ...more] = positionals;
-    if (file === undefined) return "backup needs a file to write to";
+    if (file === undefined || file === "") return "backup needs a file to write to";
     if (more.length > 0) return `backup writes one file, and does not take the argument "${more.join(" ")}"`;
     const publicKeys = values["public-key"] ?? [];
     refuseOtherThanKeys(publicKeys);

@@ -1,6 +1,7 @@
 // `npm run policy`: checks a policy, explains it, explains which rule applies to a run, and replays past requests under it.
 
 import { answerHelp, exitOnSignals, failOnLostOutput } from "../program-options.ts";
+import { existsSync } from "node:fs";
 import { findingLine, lintPolicy } from "../adapters/policy-file/policy-holder.ts";
 import { policySchema } from "../adapters/policy-file/policy-shape.ts";
 import { explainFaults, readProxies, readSlackAccess } from "../config.ts";
@@ -65,6 +66,7 @@ function commandLineFault(): string | null {
       return file === undefined ? "lint needs a policy file" : null;
     case "explain":
       if (file === undefined) return "explain needs a policy file or the id of a run";
+      if (args.length === 2 && existsSync(file)) return "explain takes the run first: explain RUN FILE";
       return args.length > 2 ? `explain does not take the argument "${args.slice(2).join(" ")}"` : null;
     case "schema":
       return file === undefined ? null : `schema does not take the argument "${args.join(" ")}"`;

@@ -3,8 +3,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runCommand } from "../make/run-command.ts";
+
+/** Any file that is there. */
+const NO_POLICY = fileURLToPath(import.meta.url);
 
 let folder = "";
 let good = "";
@@ -39,6 +43,10 @@ test.each([
   ["policy", ["schema", "extra"], 'does not take the argument "extra"'],
   ["policy", ["explain", "good.yaml", "good.yaml", "extra"], 'does not take the argument "extra"'],
   ["policy", ["lint"], "needs a policy file"],
+  ["policy", ["explain", NO_POLICY, "run_7"], "explain takes the run first: explain RUN FILE"],
+  ["backup", [""], "needs a file"],
+  ["audit", ["archive", "--before", "2026-01-01", ""], "needs the name of one file"],
+  ["doctor", ["--foo"], 'This command takes no arguments, so "--foo" was not understood.'],
   ["policy", ["check"], 'no command "check"'],
   ["backup", ["one.db", "two.db"], 'does not take the argument "two.db"'],
   ["backup", ["--to", "one.db"], "'--to'"],

@@ -80,7 +80,9 @@ test("names the requests that would match another rule, need more people, or hav
   expect(out).toContain(
     "Of 3 requests, 2 would fall under another rule; 1 would need more people, 1 would have too few approvers.",
   );
-  expect(out).toContain("Of 3 that were approved and sent, 2 did not have enough for this policy.");
+  expect(out).toContain(
+    "Of 3 requests that were approved and sent, 2 would not have had enough valid approvals under this policy.",
+  );
   expect(out).toContain("run_7 in C0OPS, requested by U0REQUESTER");
   expect(out).toMatch(/apr_0 \(deploy it\): everything → two; .*1 → 2 people; .*too few people/);
   expect(out).not.toContain("apr_2 (");
@@ -97,7 +99,9 @@ test("an approval whose reason is too short for the policy was not enough for it
   const { out } = await replayed(
     "rules:\n  - { name: everything, approvers: anyone, reason: { approve: 10, deny: 10 } }\n",
   );
-  expect(out).toContain("Of 2 that were approved and sent, 1 did not have enough for this policy.");
+  expect(out).toContain(
+    "Of 2 requests that were approved and sent, 1 would not have had enough valid approvals under this policy.",
+  );
   expect(out).toMatch(/apr_1 \(deploy it\): .*too short a reason/);
   expect(out).not.toMatch(/apr_2 .*too short a reason/);
 });
@@ -187,7 +191,9 @@ test("requires an approval from each part of a rule, and ignores people whom the
   expect(out).toContain(
     "Of 2 requests, 2 would fall under another rule; 1 would need more people, 0 would have",
   );
-  expect(out).toContain("Of 2 that were approved and sent, 2 did not have enough for this policy.");
+  expect(out).toContain(
+    "Of 2 requests that were approved and sent, 2 would not have had enough valid approvals under this policy.",
+  );
   expect(out).toMatch(/apr_0 \(deploy it\): everything → parts; .*1 → 2 people; .*too few people/);
   expect(out).toMatch(/apr_1 \(drop it\): everything → others; .*a person who may not approve/);
 });
@@ -218,10 +224,14 @@ test("a person whom a reached stage let in may approve, unless the request has c
   const rule = (after: string): string =>
     `rules:\n  - { name: everything, approvers: { users: [U0ANN] }, quorum: 1, escalate: [{ after: ${after}, to: { users: [U0BEN] } }] }\n`;
   const { out } = await replayed(rule("15 min"));
-  expect(out).toContain("Of 2 that were approved and sent, 1 did not have enough for this policy.");
+  expect(out).toContain(
+    "Of 2 requests that were approved and sent, 1 would not have had enough valid approvals under this policy.",
+  );
   expect(out).not.toMatch(/apr_0 .*a person who may not approve/);
   expect(out).toMatch(/apr_1 .*a person who may not approve/);
-  expect((await replayed(rule("20 min"))).out).toContain("sent, 2 did not have enough for this policy.");
+  expect((await replayed(rule("20 min"))).out).toContain(
+    "sent, 2 would not have had enough valid approvals under this policy.",
+  );
   const two = await replayed(rule("15 min").replace("quorum: 1", "quorum: 2"));
   expect(two.out).toContain("2 would need more people, 1 would have too few approvers.");
 });
@@ -236,7 +246,9 @@ test("a request is not judged if its rule depends on an unknown group of the req
   expect(out).toContain(
     "Of 1 request, 0 would fall under another rule; 0 would need more people, 0 would have too few approvers.",
   );
-  expect(out).toContain("Of 1 that were approved and sent, 0 did not have enough for this policy.");
+  expect(out).toContain(
+    "Of 1 request that was approved and sent, 0 would not have had enough valid approvals under this policy.",
+  );
   expect(out).toContain(
     "1 request: not judged, because Slack did not say whether their requester is in a group",
   );

@@ -186,7 +186,8 @@ function readArchive(
   before = "",
   withoutSink: boolean,
 ): AuditCommand | string {
-  if (file === undefined || more.length > 0) return "archive needs the name of one file to write";
+  if (file === undefined || file === "" || more.length > 0)
+    return "archive needs the name of one file to write";
   const moment = dayOf(before);
   return moment === null
     ? "archive needs --before with a day (2026-01-01) or a moment (2026-01-01T12:00:00Z)"

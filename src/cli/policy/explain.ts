@@ -96,7 +96,7 @@ const none = (): readonly string[] => [];
 const RULE_SENTENCES: Sentences<Rule> = {
   // The heading of the paragraph.
   name: none,
-  when: ({ when }) => [`Matches ${conditionsInWords(when)}.`],
+  when: ({ when }) => [`Applies ${conditionsInWords(when)}.`],
   approvers: (rule) => [
     `May be decided by ${deciders(rule)}, ${rule.selfApproval ? "including the requester" : "never by the requester"}.`,
   ],
@@ -143,16 +143,20 @@ const RULE_SENTENCES: Sentences<Rule> = {
   escalated: none,
 };
 
+/** Whom "anyone" means where there is no card yet. `refusalToUse` refuses all others. */
+const FULL_MEMBERS = "every full member who sees the channel";
+
 const POLICY_SENTENCES: Sentences<Policy> = {
   // Identifies the file that the reader named.
   version: none,
   // Each rule has its own paragraph.
   rules: none,
   starters: ({ starters }) => {
-    const starts = starters?.map(
-      ({ channels, who }) => `${people(who)} in ${channels?.join(", ") ?? "every channel"}`,
+    const everyone = [{ channels: null, who: "anyone" as const }];
+    const starts = (starters ?? everyone).map(
+      ({ channels, who }) => `in ${placesOf(channels)} by ${people(who, FULL_MEMBERS)}`,
     );
-    return [`Runs may be started and watched by ${starts?.join("; by ") ?? "everyone, everywhere"}.`];
+    return [`Runs may be started and watched ${starts.join("; ")}.`];
   },
   tasks: ({ tasks }) => tasks.map(taskInWords),
   volatile: ({ volatile }) =>
@@ -162,11 +166,15 @@ const POLICY_SENTENCES: Sentences<Policy> = {
   // Affects only the layout of the card.
   card: none,
   auditors: ({ auditors }) =>
-    auditors === null ? [] : [`The audit of a run may be read by ADMINS and ${people(auditors)}.`],
+    auditors === null
+      ? []
+      : [`The audit of a run may be read by ADMINS and ${people(auditors, FULL_MEMBERS)}.`],
   freezers: ({ freezers }) =>
     freezers === null
       ? []
-      : [`A freeze may be set and lifted by ADMINS and ${people(freezers)}, but no one may lift their own.`],
+      : [
+          `A freeze may be set and lifted by ADMINS and ${people(freezers, FULL_MEMBERS)}, but no one may lift their own.`,
+        ],
   lookBack: ({ lookBack }) => [
     lookBack === null
       ? "The audit channel gets no weekly look back."
@@ -182,10 +190,12 @@ function taskInWords({ name, text, fields, channels, who }: SavedTask): string {
     ];
     return limits.length === 0 ? label : `${label} (${limits.join("; ")})`;
   });
-  const users = who === null ? "everyone who may start runs" : people(who);
+  const users = people(who ?? "anyone", "everyone who may start runs");
   const asking = questions.length === 0 ? "" : ` Asks for ${questions.join(", ")}.`;
-  return `Saved task ${name}: "${text}", for ${users}, in ${channels?.join(", ") ?? "every channel"}.${asking}`;
+  return `Saved task ${name}: "${text}", for ${users}, in ${placesOf(channels)}.${asking}`;
 }
+
+const placesOf = (channels: readonly string[] | null): string => channels?.join(", ") ?? "every channel";
 
 function deciders({ approvers, except }: Rule): string {
   return `${people(approvers)}${except === null ? "" : `, but not by ${people(except)}`}`;
@@ -195,11 +205,12 @@ function partInWords(part: Part): string {
   return part.name === undefined ? people(part) : `${part.name} (${people(part)})`;
 }
 
-function people(principals: Principals): string {
+/** `anyone`: whom that word means here. */
+function people(principals: Principals, anyone = "every full member who sees the card"): string {
   const lists = listsOf(principals).map(listInWords);
   if (lists.length > 1)
     return `people who are in every one of these lists: ${lists.map((list) => `(${list})`).join(" and ")}`;
-  return lists[0] ?? "every full member who sees the card";
+  return lists[0] ?? anyone;
 }
 
 function listInWords({ users, groups, channels }: NamedPeople): string {

@@ -153,7 +153,7 @@ function summaryLines(results: readonly Replayed[]): string[] {
     `Of ${requests(judged.length)}, ${otherRule} would fall under another rule; ` +
       `${count(needsMore)} would need more people, ${tooFew} would have too few approvers.`,
     `${stricter} would be harder to approve, ${laxer} easier.`,
-    `Of ${approved.length} that were approved and sent, ${short.length} did not have enough for this policy.`,
+    `Of ${requests(approved.length)} that ${approved.length === 1 ? "was" : "were"} approved and sent, ${short.length} would not have had enough valid approvals under this policy.`,
   ];
 }
 

@@ -10,30 +10,33 @@ import { BUILT_IN_RULE, type Facts, type Rule, type When } from "../../domain/po
 
 /** The words of each condition. `requesters` and `requesterGroups` are one condition: either may hold. */
 const CONDITIONS: { readonly [Condition in keyof Required<When>]: (when: When) => readonly string[] } = {
-  channels: ({ channels }) => (channels === null ? [] : [`channel ${channels.join(" or ")}`]),
+  channels: ({ channels }) => (channels === null ? [] : [`the channel is ${channels.join(" or ")}`]),
   requesters: ({ requesters, requesterGroups = [] }) => {
     const asked = [...(requesters ?? []), ...requesterGroups.map((group) => `a member of ${group}`)];
-    return asked.length === 0 ? [] : [`requester ${asked.join(" or ")}`];
+    return asked.length === 0 ? [] : [`the requester is ${asked.join(" or ")}`];
   },
   requesterGroups: () => [],
-  action: ({ action }) => texts("action", action),
-  input: ({ input }) => texts("input", input),
+  action: ({ action }) => texts("the action", action),
+  input: ({ input }) => texts("the input", input),
   fields: ({ fields }) =>
-    Object.entries(fields).flatMap(([path, patterns]) => texts(`field ${path}`, patterns)),
+    Object.entries(fields).flatMap(([path, patterns]) => texts(`the field ${path}`, patterns)),
   hours: ({ hours }) => (hours === undefined ? [] : [`the time is ${hours.map(hoursInWords).join(" or ")}`]),
   outsideHours: ({ outsideHours }) =>
     outsideHours === undefined ? [] : [`the time is not ${outsideHours.map(hoursInWords).join(" or ")}`],
 };
 
+/** Follows "Applies". */
 export function conditionsInWords(when: When): string {
   const parts = Object.values(CONDITIONS).flatMap((words) => words(when));
-  return parts.length === 0 ? "everything" : parts.join(", and ");
+  const last = parts.pop();
+  if (last === undefined) return "to every request";
+  return `if ${parts.length === 0 ? last : `${parts.join(", ")}, and ${last}`}`;
 }
 
 function texts(name: string, patterns: readonly Pattern[] | null): string[] {
   const written = (pattern: Pattern): string =>
     isComparison(pattern) ? pattern.text : `"${patternText(pattern)}"`;
-  return patterns === null ? [] : [`${name} ${patterns.map(written).join(" or ")}`];
+  return patterns === null ? [] : [`${name} is ${patterns.map(written).join(" or ")}`];
 }
 
 function hoursInWords({ tz, days, from, to }: Hours): string {
@@ -119,9 +122,20 @@ function stageSentences(
     ...stageRights(to ?? NO_ONE, rule, people).map(
       (says) => `After ${time(afterMs)}, ${says}, even if they cannot see the channel.`,
     ),
-    ...(call === null
+    ...(call === null ? [] : callWords(call, people)).map((says) => `After ${time(afterMs)}, ${says}.`),
+  ];
+}
+
+/** A channel is told in a message of its own, which mentions no one. */
+function callWords(call: ListedPeople, people: Words["people"]): readonly string[] {
+  const mentioned = { ...call, channels: [] };
+  return [
+    ...(isNobody(mentioned)
       ? []
-      : [`After ${time(afterMs)}, ${people(call)} get a call, which gives them no right to decide.`]),
+      : [`a message in the thread mentions ${people(mentioned)}, but does not let them decide`]),
+    ...call.channels.map(
+      (channel) => `a message in ${channel} calls its members, but does not let them decide`,
+    ),
   ];
 }
 

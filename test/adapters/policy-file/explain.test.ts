@@ -45,7 +45,7 @@ rules:
   - name: production
     approvers: { users: [U0BEN] }
     remind: { after: 15 min }
-    escalate: [{ after: 30 min, to: { groups: [S0ONCALL] } }, { after: 2 h, call: { channel: C0LEADS } }]
+    escalate: [{ after: 30 min, to: { groups: [S0ONCALL] } }, { after: 2 h, call: { channel: C0LEADS } }, { after: 3 h, call: { users: [U0ANN], groups: [S0DUTY] } }]
     claim: 45 min
     question: { pause: 2 h }
     expiry: { after: 4 h, extend: { by: 30 min, at-most: 1 h } }
@@ -56,7 +56,8 @@ rules:
   for (const each of [
     "after 15 min, then after twice as long each time, at most 4 times",
     "After 30 min, members of S0ONCALL may decide too",
-    "After 2 h, members of C0LEADS get a call, which gives them no right to decide",
+    "After 2 h, a message in C0LEADS calls its members, but does not let them decide",
+    "After 3 h, a message in the thread mentions U0ANN, members of S0DUTY, but does not let them decide",
     "from 08:00 to 20:00 (Europe/Berlin)",
     "when a quarter of the time is left",
     "It is urgent",
@@ -109,7 +110,7 @@ look-back: { day: fri, at: "16:00", tz: Europe/Berlin }
 `);
   const { lines } = await explain(path, undefined, {});
   expect(`${lines.join("\n")}\n`).toBe(`1. production
-   Matches channel C0OPS, and action "drop *".
+   Applies if the channel is C0OPS, and the action is "drop *".
    May be decided by U0BEN, members of S0SRE, but not by U0CAT, never by the requester.
    3 different people must approve; one denial ends it.
    One approval must come from each of these: Operations (members of S0SRE); U0BEN.
@@ -128,14 +129,14 @@ look-back: { day: fri, at: "16:00", tz: Europe/Berlin }
    Each person who decides gets a receipt at once, as a separate message.
    The card mentions S0SRE.
 2. rest
-   Matches everything.
+   Applies to every request.
    May be decided by every full member who sees the card, including the requester.
    One person must approve; one denial ends it.
    Reason to approve: optional; to deny: at least 1 character.
    It waits as long as the service lists it.
    The card mentions no one.
 A request that matches no rule can't be decided.
-Runs may be started and watched by every full member who sees the card in C0OPS.
+Runs may be started and watched in C0OPS by every full member who sees the channel.
 Saved task deploy: "Deploy {service}", for everyone who may start runs, in every channel. Asks for Service.
 These fields may change without notice: polled_at.
 C0LEADS is also notified if a request has no one who can approve it.
@@ -143,6 +144,39 @@ The audit of a run may be read by ADMINS and U0DEE.
 A freeze may be set and lifted by ADMINS and U0EVE, but no one may lift their own.
 The audit channel gets a look back at the week on fri at 16:00 (Europe/Berlin).
 `);
+});
+
+test("the conditions of a rule are told as a sentence", async () => {
+  const { path } = policyFile(`rules:
+  - name: refunds
+    when:
+      channel: [C0OPS, C0RANDOM]
+      requester: { users: [U0ANA], groups: [S0SUPPORT] }
+      input: "*refund*"
+      field: { tool: [refund, charge], amount: "> 100" }
+      hours: { tz: Europe/Berlin, days: mon-fri, from: "08:00", to: "20:00" }
+    approvers: anyone
+  - { name: rest, approvers: anyone }
+`);
+  expect((await explain(path, undefined, {})).lines.join("\n")).toContain(
+    '   Applies if the channel is C0OPS or C0RANDOM, the requester is U0ANA or a member of S0SUPPORT, the input is "*refund*", the field tool is "refund" or "charge", the field amount is > 100, and the time is mon, tue, wed, thu, fri from 08:00 to 20:00 (Europe/Berlin).',
+  );
+});
+
+test("whoever may start runs is not said to see a card, which does not exist then", async () => {
+  const rules = "rules: [{ name: all, approvers: { users: [U0BEN] } }]";
+  const told = async (more: string): Promise<string> =>
+    (await explain(policyFile(`${rules}\n${more}`).path, undefined, {})).lines.join("\n");
+  const full = "every full member who sees the channel";
+  expect(await told("")).toContain(`Runs may be started and watched in every channel by ${full}.`);
+  const starters = await told("starters: [{ who: anyone }, { channels: [C0OPS], who: { users: [U0ANA] } }]");
+  expect(starters).toContain(
+    `Runs may be started and watched in every channel by ${full}; in C0OPS by U0ANA.`,
+  );
+  const task = "{ name: deploy, description: Deploys, text: Deploy it, who: anyone }";
+  expect(await told(`tasks: [${task}]`)).toContain(
+    '"Deploy it", for everyone who may start runs, in every channel',
+  );
 });
 
 async function storeInFile() {
