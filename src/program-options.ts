@@ -29,13 +29,15 @@ export function refuseArguments(usage: string): void {
 
 /**
  * Makes a command exit with 2 if its output is lost. `console.log` ignores a full disk. The returned function says whether an error is that
- * of the output, which is reported already. A reader that ends early, such as `head`, needs no explanation.
+ * of the output, which is reported already. A reader that ends early, such as `head`, needs no explanation, unless the command changed
+ * something: `stands` then says so, and where to see it.
  */
-export function failOnLostOutput(): (error: unknown) => boolean {
+export function failOnLostOutput(stands = ""): (error: unknown) => boolean {
   let lost: Error | null = null;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     lost = error;
-    if (error.code !== "EPIPE") process.stderr.write(`The output could not be written: ${error.message}\n`);
+    if (error.code !== "EPIPE" || stands !== "")
+      process.stderr.write(`The output could not be written: ${error.message}${stands && `. ${stands}`}\n`);
     process.once("exit", () => (process.exitCode ||= 2));
   });
   return (error) => error === lost;

@@ -6,7 +6,7 @@ import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { shown } from "../adapters/store/database-copy.ts";
-import { isOfEngine, unusable } from "../adapters/store/faults.ts";
+import { isNoSuchFile, isOfEngine, reasonOf, unusable } from "../adapters/store/faults.ts";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import type { AuditVerdict } from "../domain/audit/verify-chain.ts";
 import { slackNames } from "./slack/ask-slack.ts";
@@ -36,15 +36,24 @@ const GOOD = 0;
 const TAMPERED = 1;
 const FAILED = 2;
 
+const STANDS =
+  "What the command did stands: the newest entries of `npm run audit -- export` say what it was.";
+
 answerHelp(USAGE);
 exitOnSignals();
-const isOfOutput = failOnLostOutput();
 const command = readCommandLine(process.argv.slice(2));
+const isOfOutput = failOnLostOutput(isWriting(command) ? STANDS : "");
 if (typeof command === "string") {
   console.error(`${command}.\n\n${USAGE}`);
   process.exitCode = FAILED;
 } else {
   process.exitCode = await run(command);
+}
+
+function isWriting(command: AuditCommand | string): boolean {
+  return (
+    typeof command !== "string" && ["rotate-key", "redact", "acknowledge", "archive"].includes(command.type)
+  );
 }
 
 async function run(command: AuditCommand): Promise<number> {
@@ -242,8 +251,14 @@ async function write(pieces: AsyncIterable<string> | Iterable<string>, out: stri
     await writeTo(to, pieces);
     refuseExisting(out);
     renameSync(partial, out);
+  } catch (error) {
+    if (error !== to.errored) throw error;
+    const why = isNoSuchFile(error) ? "its folder does not exist" : reasonOf(error);
+    throw new Error(`Cannot write ${out}: ${why}. Correct this, or name another file with --out.`, {
+      cause: error,
+    });
   } finally {
-    rmSync(partial, { force: true });
+    if (existsSync(partial)) rmSync(partial);
   }
 }
 

@@ -38,7 +38,7 @@ class Tampered extends Error {}
 
 answerHelp(USAGE);
 exitOnSignals();
-failOnLostOutput();
+failOnLostOutput("What the command did stands: if FILE is there, it is a complete copy.");
 
 process.exitCode = await run(process.argv.slice(2));
 

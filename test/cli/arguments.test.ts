@@ -65,3 +65,13 @@ test.each(["schema", "lint"])("%s fails if its output is lost", async (command) 
   expect(seen.code).toBe(2);
   expect(seen.err).toContain("ENOSPC");
 });
+
+test.each([
+  "NOT CHECKED",
+  "outside the audit",
+  "the copy of --against differs",
+  "the copy of --against cannot be read",
+])("audit --help says of its exit codes: %s", async (words) => {
+  const { out } = await runCommand("audit", ["--help"]);
+  expect(out.slice(out.indexOf("Exit code 0")).replaceAll(/\s+/g, " ")).toContain(words);
+});

@@ -212,7 +212,12 @@ test("a copy without an entry of this audit proves nothing", async () => {
 
 test("a copy that cannot be read makes the command fail", async () => {
   rmSync(copy);
-  expect((await against()).code).toBe(2);
+  const { code, out } = await against();
+  const todo = "Give --against the file that AUDIT_SINK wrote.";
+  expect(out).toContain(`Cannot read the copy ${copy}: there is no such file. ${todo}\n`);
+  expect(code).toBe(2);
+  copy = folder;
+  expect((await against()).out).toContain(`Cannot read the copy ${folder}: it is a folder. ${todo}\n`);
 });
 
 test.for([

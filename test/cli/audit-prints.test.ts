@@ -113,6 +113,23 @@ describe.skipIf(!existsSync("/dev/full"))("on a full disk", () => {
   );
 });
 
+test.skipIf(!existsSync("/dev/full")).for([
+  [["rotate-key"], "key-accepted"],
+  [["archive", "--before", "2100-01-01", "old.jsonl"], "archived"],
+] as const)(
+  "%s says that what it did stands if its output is lost, and how to see it",
+  async ([args, what]) => {
+    const full = openSync("/dev/full", "w");
+    const seen = await auditTo(full, ...args);
+    closeSync(full);
+    const stands =
+      "What the command did stands: the newest entries of `npm run audit -- export` say what it was.";
+    expect(seen).toMatchObject({ code: 2, err: expect.stringContaining(stands) as string });
+    expect((await audit("export")).out.trim().split("\n").at(-1)).toContain(`"what":"${what}"`);
+    expect((await auditTo("closed", "rotate-key")).err).toContain(stands);
+  },
+);
+
 test.for([["show", "run_7"], ["export"]])(
   "%s says nothing if its reader ends early, as head does, but does not claim success",
   async (args) => {
@@ -120,6 +137,18 @@ test.for([["show", "run_7"], ["export"]])(
     expect(seen).toEqual({ code: 2, out: "", err: "" });
   },
 );
+
+test("an export into a folder that does not exist says so, and what to do", async () => {
+  const out = join(folder, "none", "e.csv");
+  expect(await audit("export", "--out", out)).toEqual({
+    code: 2,
+    out: "",
+    err: `Cannot write ${out}: its folder does not exist. Correct this, or name another file with --out.\n`,
+  });
+  expect((await audit("export", "--out", join(file, "e.csv"))).err).toContain(
+    "bot.db/e.csv: a part of its path is not a folder. Correct this",
+  );
+});
 
 test.skipIf(process.platform === "win32")("an export that cannot be completed leaves no file", async () => {
   const store = await openStore({ url: `sqlite:${file}`, owner: "test" });

@@ -20,11 +20,10 @@ import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import { personAtShell, refuseReplacedKey, refuseReplicas } from "./audit-upkeep.ts";
 import { type Database, inBatches, type Trx, write } from "./database.ts";
-import { usedBy } from "./examine-database.ts";
-import { isBusy, Refused, unusable } from "./faults.ts";
+import { Refused } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { type Engine, refuseAsEmpty, refuseOtherSchema } from "./schema.ts";
-import { isServer, refuseMissing, shown } from "./database-copy.ts";
+import { isServer, refuseMissing, unusableDatabase } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 
 export type Archived = {
@@ -68,7 +67,7 @@ export async function openForArchive(database: string, key: AuditKey): Promise<A
       },
     };
   } catch (error) {
-    throw unusable(shown(database), error, !server && isBusy(error) ? await usedBy(database) : undefined);
+    throw await unusableDatabase(database, error);
   }
 }
 

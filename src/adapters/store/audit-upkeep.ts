@@ -8,13 +8,12 @@ import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { appendAudit, newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { adoptNextKey, type AuditKey, isReplacingKey, keysBeside, readAuditKey } from "./audit-key.ts";
-import { usedBy } from "./examine-database.ts";
 import { refuseAsEmpty, refuseOtherSchema } from "./schema.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
-import { isServer, liveOwners, refuseMissing, shown } from "./database-copy.ts";
+import { isServer, liveOwners, refuseMissing, unusableDatabase } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
-import { isBusy, Refused, unusable } from "./faults.ts";
+import { Refused } from "./faults.ts";
 import { type Database, read, type Trx, write } from "./database.ts";
 import { type Look, lookForHolders, NOTHING_READ, storedHolders } from "./text-holders.ts";
 
@@ -69,7 +68,7 @@ async function whileStopped<Answer>(
       await db.destroy();
     }
   } catch (error) {
-    throw unusable(shown(database), error);
+    throw await unusableDatabase(database, error);
   }
 }
 
@@ -188,7 +187,7 @@ export async function lockAudit(database: string, key: AuditKey): Promise<Locked
     const audit = await readAudit({ db, engine: SQLITE, close: () => db.destroy() });
     return { ...audit, redact: (wanted) => redact(db, key, wanted) };
   } catch (error) {
-    throw unusable(database, error, isBusy(error) ? await usedBy(database) : undefined);
+    throw await unusableDatabase(database, error);
   }
 }
 

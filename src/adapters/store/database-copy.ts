@@ -2,8 +2,9 @@
 // one transaction that sees nothing newer.
 
 import { sql } from "kysely";
-import { copyDatabase } from "./examine-database.ts";
-import { unusable } from "./faults.ts";
+import { resolve } from "node:path";
+import { closedFile, copyDatabase, usedBy } from "./examine-database.ts";
+import { isBusy, isDenied, unusable } from "./faults.ts";
 import { nameOf, openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { refuseUnreadable } from "./refuse-unreadable.ts";
 import type { Engine } from "./schema.ts";
@@ -15,6 +16,14 @@ export const isServer = (database: string): boolean => /^postgres(ql)?:\/\//.tes
 
 /** Returns the name of the database for messages, without a password. */
 export const shown = (database: string): string => (isServer(database) ? nameOf(database) : database);
+
+/** Returns an error with what SQLite's leaves out: which process or which file is in the way. */
+export async function unusableDatabase(database: string, error: unknown): Promise<Error> {
+  if (isServer(database)) return unusable(nameOf(database), error);
+  const file = resolve(database);
+  if (isBusy(error)) return unusable(database, error, await usedBy(file));
+  return unusable(database, error, isDenied(error) ? closedFile(file) : undefined);
+}
 
 /** Throws one line for the operator. A command that writes calls this first, because it would create the file. */
 export function refuseMissing(database: string): void {

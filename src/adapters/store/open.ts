@@ -11,7 +11,7 @@ import { type AuditKey, auditKeyBeside, auditKeyFile, auditKeyOf, readAuditKey }
 import { createAuditLog } from "./audit-log.ts";
 import { checkAudit, walkAudit } from "./check-audit.ts";
 import { createSettledEntries } from "./settled-entries.ts";
-import { closedFile, usedBy } from "./examine-database.ts";
+import { unusableDatabase } from "./database-copy.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
 import { beginStartLease, createLeases, startAlone } from "./leases.ts";
 import { newestTime } from "./newest-time.ts";
@@ -23,7 +23,7 @@ import { listenTo, NO_SIGNALS, type Signals } from "./postgres-signals.ts";
 import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
-import { isBusy, isDenied, Unusable, unusable } from "./faults.ts";
+import { Unusable, unusable } from "./faults.ts";
 import { type Database, onCommit, probeWrite, read, type Trx, write } from "./database.ts";
 
 export type StoreOptions = {
@@ -207,15 +207,8 @@ async function openPrepared<Found>(
     return { db, key: await prepare(db) };
   } catch (error) {
     await db?.destroy();
-    if (place.type === "postgres") throw unusable(nameOf(place.url), error);
-    throw unusable(place.path, error, await explainFault(resolve(place.path), error));
+    throw await unusableDatabase(place.type === "postgres" ? place.url : place.path, error);
   }
-}
-
-/** Resolves to what SQLite's error leaves out: which process or which file is in the way. */
-async function explainFault(file: string, error: unknown): Promise<string | undefined> {
-  if (isBusy(error)) return usedBy(file);
-  return isDenied(error) ? closedFile(file) : undefined;
 }
 
 /** Uses a connection with longer limits, because a migration may take longer than the running bot allows a statement. */

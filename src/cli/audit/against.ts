@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { auditSignatures, digestOf } from "../../adapters/store/audit-key.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
+import { isNoSuchFile, reasonOf } from "../../adapters/store/faults.ts";
 import { type CopyComparison, readCopy } from "../../audit/compare-copy.ts";
 
 export type AgainstCopy = {
@@ -31,18 +32,29 @@ async function openPart(file: string): Promise<CopyPart> {
     const fd = await promisify(open)(file, "r");
     const stats = fstatSync(fd);
     // A pipe has no size.
-    return () => linesOf(fd, stats.isFile() ? stats.size : Infinity);
+    return () => linesOf(file, fd, stats.isFile() ? stats.size : Infinity);
   } catch (error) {
     return () => {
-      throw error;
+      throw unreadable(file, error);
     };
   }
 }
 
-async function* linesOf(fd: number, bytes: number): AsyncGenerator<string> {
+async function* linesOf(file: string, fd: number, bytes: number): AsyncGenerator<string> {
   if (bytes === 0) return;
   const input = createReadStream("", { fd, encoding: "utf8", end: bytes - 1 });
-  yield* createInterface({ input, crlfDelay: Infinity });
+  try {
+    yield* createInterface({ input, crlfDelay: Infinity });
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): Error {
+  const why = isNoSuchFile(error) ? "there is no such file" : reasonOf(error);
+  return new Error(`Cannot read the copy ${file}: ${why}. Give --against the file that AUDIT_SINK wrote.`, {
+    cause: error,
+  });
 }
 
 /** Rejects if a part cannot be read, or if none of them has an entry of this audit. */

@@ -80,8 +80,11 @@ export, show and report refuse to print an audit that was tampered with, except 
   --tampered        print it anyway.
 With SLACK_BOT_TOKEN set, show and the CSV give people's current Slack names beside their ids.
 
-Exit code 0: success. 1: the audit was tampered with. 2: the command could not be carried out,
-or not completely: a head of --head is in an archive file that is missing (add --archive).`;
+Exit code 0: success. 1: the audit was tampered with. 2: the command could not be carried out, or not completely.
+verify also exits with 1 if rows outside the audit were changed, or the copy of --against differs; and with 2 if a head of
+--head is in an archive file that is missing (add --archive), the key here does not sign the audit any more (NOT CHECKED),
+or the copy of --against cannot be read or has no entry of this audit.
+If the output is lost, the code is 2, although what rotate-key, archive, redact or acknowledge did stands.`;
 
 const READING = ["public-key", "archive"];
 const PRINTING = [...READING, "tampered"];

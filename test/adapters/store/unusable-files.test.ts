@@ -75,6 +75,16 @@ describe.runIf(canTry)("a file that this user may not use", () => {
     expect(opening()).toBe(`cannot use the database ${file}: this user may not write to ${folder}`);
   });
 
+  test.for([
+    ["rotate-key"],
+    ["archive", "--before", "2100-01-01", "/nowhere/old.jsonl"],
+    ["redact", "a".repeat(64)],
+  ])("is named by a command that writes: the folder, by %s", (args) => {
+    chmodSync(folder, 0o500);
+    const says = opening({ DATABASE_URL: `sqlite:${file}` }, [AUDIT, ...args]);
+    expect(says).toBe(`cannot use the database ${file}: this user may not write to ${folder}`);
+  });
+
   test("is named: the audit's key, which is not the database", () => {
     chmodSync(`${file}.audit-key`, 0);
     expect(opening()).toBe(`cannot read the audit's key ${file}.audit-key: permission denied`);
