@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -16,6 +16,7 @@ import { headWords } from "#src/domain/audit/hash-chain.ts";
 import { BACKUP_MARK, EARLIER_MARK, type Store } from "#src/ports/store.ts";
 import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
 import { inheritedEnv } from "../make/child-env.ts";
+import { runCommand } from "../make/run-command.ts";
 import { spoil } from "../make/spoil.ts";
 import { anApproval, anAuditEntry, aRun, withApprovals } from "../make/run.ts";
 
@@ -361,3 +362,14 @@ test("a run that was changed outside Countersign is reported, and copied unchang
   expect(err).toContain("TAMPERED");
   expect(rowsIn(copy, "select requester from runs")).toEqual(rowsIn(file, "select requester from runs"));
 });
+
+test.skipIf(!existsSync("/dev/full"))(
+  "a copy is complete although the output is lost, and the command says so",
+  async () => {
+    await (await written()).close();
+    const env = { DATABASE_URL: `sqlite:${file}` };
+    const { code, err } = await runCommand("backup", [copy], { env, to: "/dev/full" });
+    expect([code, err]).toEqual([2, expect.stringContaining("if FILE is there, it is a complete copy.")]);
+    expect(rowsIn(copy, "select key from runs")).toEqual(rowsIn(file, "select key from runs"));
+  },
+);

@@ -69,3 +69,17 @@ test("a start refuses a file without a table beside its key, whatever else is in
   const store = await openStore({ url: `sqlite:${lost}`, owner: "test" });
   await store.close();
 });
+
+test("a refused start makes no file, and keeps the write-ahead log of a lost database", async () => {
+  const place = mkdtempSync(join(folder, "lost-"));
+  const lost = join(place, "bot.db");
+  writeFileSync(`${lost}.audit-key`, readFileSync(newKey));
+  const refused = () =>
+    expect(openStore({ url: `sqlite:${lost}`, owner: "test" })).rejects.toThrow("it is missing or empty");
+  await refused();
+  expect(readdirSync(place)).toEqual(["bot.db.audit-key"]);
+  writeFileSync(lost, "");
+  writeFileSync(`${lost}-wal`, "the newest entries");
+  await refused();
+  expect(readFileSync(`${lost}-wal`, "utf8")).toBe("the newest entries");
+});
