@@ -29,7 +29,7 @@ const LOOK_FATES = ["done", "lost", "slow", "busy", "dies"] as const;
 const SEND_FATES = [...CREATE_FATES, "slow", "twice"] as const;
 
 /** How the service may answer a read of a run. */
-const LOOKS = ["fresh", "stale", "missing", "untold", "spoiled", "named", "down", "key-refused"] as const;
+const LOOKS = ["fresh", "stale", "missing", "untold", "spoiled", "down", "key-refused"] as const;
 /** How it may answer a decision that it has applied. */
 const ANSWERS = ["plain", "odd", "odd-not-applied", "unavailable"] as const;
 
@@ -109,9 +109,8 @@ const refusal = (code: string): PortError => new PortError(code, { applied: "no"
 function spoilt(snapshot: Snapshot, how: (typeof LOOKS)[number]): Snapshot {
   const { status, pending } = snapshot;
   if (how === "untold" && status === "awaiting_approval") return { ...snapshot, pending: null };
-  const [first, ...rest] = pending ?? [];
-  if ((how !== "spoiled" && how !== "named") || first === undefined) return snapshot;
-  return { ...snapshot, pending: rest, unreadable: [{ ...SPOILED, ids: how === "named" ? [first.id] : [] }] };
+  if (how !== "spoiled" || pending === null || pending.length === 0) return snapshot;
+  return { ...snapshot, pending: pending.slice(1), unreadable: [SPOILED] };
 }
 
 type Decision = {
