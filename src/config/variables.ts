@@ -125,7 +125,7 @@ export const variables = [
   variable("PORT", "its port", "3000", "3000"),
   variable(
     "KEEP_FINISHED_DAYS",
-    "how long a finished run is kept, with its task and requests (days); the audit stays",
+    "how long a finished run without an open dispute is kept, with its task and requests (days); the audit stays",
     "30",
     "30",
   ),
