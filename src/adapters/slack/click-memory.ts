@@ -15,8 +15,9 @@ function remember<Key, Value>(to: Map<Key, Value>, key: Key, value: Value): void
   if (to.size > REMEMBERED && oldest !== undefined) to.delete(oldest);
 }
 
-// Clicks that have opened a form, and commands that freeze or lift. Slack delivers either again if its acknowledgement is lost. Slack lets
-// each click open one form, so the second delivery must not tell the person that no form was opened. A command must not lift a later freeze.
+// Clicks that have opened a form, and commands that freeze or lift. Slack documents no second delivery of either, but whatever lies between it
+// and this process may cause one. Slack lets each click open one form, so a second delivery must not tell the person that no form was
+// opened. A repeated command must not lift a later freeze. An accepted risk: after a restart, or in another replica, it still can.
 
 export type Once = {
   /** Resolves to "again" if this click or command has already acted. Rejects with the error of `act`. */

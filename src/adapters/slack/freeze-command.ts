@@ -11,7 +11,10 @@ import type { ListenerDeps } from "./listener-deps.ts";
 
 type Deps = Pick<ListenerDeps, "freeze" | "command" | "once">;
 
-/** `trigger` identifies the command, which counts once: a command that arrives again would lift another person's later freeze. */
+/**
+ * `trigger` identifies the command, which counts once in this process: if it arrived again, it would lift another person's later freeze. After
+ * a restart, or in another replica, it counts again.
+ */
 export async function freezeCommand(deps: Deps, by: Asker, rest: string, trigger: string): Promise<Message> {
   let answer = ARRIVED_BEFORE;
   await deps.once.act(trigger, async () => (answer = await actOrShow(deps, by, rest)));
