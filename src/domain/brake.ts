@@ -93,6 +93,23 @@ export function carryStop(run: Run, stop: Stop | undefined): Run {
   return { ...run, stop: { ...stop, ofEarlierRecord: true } };
 }
 
+/**
+ * How long after a lift a press on Stop may be a repeated delivery of the press before it (ms). Slack documents none for presses; an event
+ * that is not acknowledged comes for the last time after about 6 minutes (docs.slack.dev, Events API).
+ */
+export const PRESS_REPEATS_MS = 6 * 60_000;
+
+/**
+ * Returns whether a press acts on this stop, the newest of its run. `shown`: the time of the newest stop when its button was drawn. If Slack refuses updates, a
+ * button shows no later stop, so a press on Stop must count again after a while: a repeated stop does less harm than a refused one. The
+ * clock may have been set back.
+ */
+export const actsOnNewestStop = (
+  { at, lifted }: Stop,
+  shown: number | null,
+  { now }: Pick<Context, "now">,
+): boolean => at === shown || (lifted !== undefined && Math.abs(now - lifted.at) > PRESS_REPEATS_MS);
+
 /** Lifts the stop. Requests that it denied stay denied. Returns the same run if it is not stopped. */
 export function liftStop(run: Run, by: UserId, { now }: Context): Run {
   if (run.stop === undefined || !isStopped(run)) return run;

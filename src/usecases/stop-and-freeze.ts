@@ -3,7 +3,14 @@
 
 import { auditEntry } from "../audit/entry.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
-import { liftStop, refusalToLift, refusalToStop, rulesFor, stopRun } from "../domain/brake.ts";
+import {
+  actsOnNewestStop,
+  liftStop,
+  refusalToLift,
+  refusalToStop,
+  rulesFor,
+  stopRun,
+} from "../domain/brake.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { type Freeze, freezeIn, freezesIn } from "../domain/freeze.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
@@ -39,7 +46,10 @@ export type BrakePress = {
   readonly shown: number | null;
 };
 
-/** A press acts only on the newest stop that its button showed, because a press that comes late or twice may find another one. */
+/**
+ * A press acts only on the newest stop that its button showed, because a press that comes late or twice may find another one. A press on Stop
+ * also counts some time after the newest stop was lifted.
+ */
 export type StopRun = {
   /** Everything that was not sent is denied when this resolves to ok. Rejects with PortError if the stop could not be stored. */
   stop(press: BrakePress): Promise<Result<Run, RefusedAttempt>>;
@@ -82,9 +92,6 @@ const LIFT: Brake = {
   isWanted: isStopped,
 };
 
-const refusalOfOtherStop = ({ stop }: Run, { shown }: BrakePress): Refusal | null =>
-  stop === undefined || stop.at === shown ? null : { type: "other-stop", stop };
-
 async function brake(
   deps: DecideDeps,
   press: BrakePress,
@@ -105,9 +112,10 @@ async function brake(
   const after = await deps.engine.transactAnywhere<Refusal | null>(key, (newest) => {
     if (!isStoppable(newest)) return { run: newest, value: { type: "closed", why: "run-over" } };
     if (!isWanted(newest)) return { run: newest, value: null };
-    const refusalOfNewest = refusalOfOtherStop(newest, press);
-    if (refusalOfNewest !== null) return { run: newest, value: refusalOfNewest };
     const ctx = deps.context();
+    const { stop } = newest;
+    if (stop !== undefined && !actsOnNewestStop(stop, press.shown, ctx))
+      return { run: newest, value: { type: "other-stop", stop } };
     const entry = auditEntry(newest, { at: ctx.now, what, outcome: what, by: { team, user } });
     return { run: apply(newest, user, ctx), value: null, sideWrites: { audit: [entry] } };
   });

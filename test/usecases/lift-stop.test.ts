@@ -1,6 +1,7 @@
 // A press on Stop or on "Lift the stop" that comes late or twice, after the stop that its button showed.
 
 import { expect, test } from "vitest";
+import { PRESS_REPEATS_MS } from "#src/domain/brake.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { APPROVER, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
@@ -59,4 +60,28 @@ test("a press on Stop that arrives again after the stop was lifted does not stop
   expect((await bench.run(id)).stop).toEqual(lifted);
   expect(await bench.flow.stopRun.stop(next)).toMatchObject({ ok: true });
   expect(await bench.store.auditAfter(0, ["stopped"], 100)).toHaveLength(2);
+});
+
+test("a press on Stop works on a message that still shows no stop, once the lift is older than a repeated delivery", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run: (await bench.run(id)).key, shown: null };
+  await bench.flow.stopRun.stop(press);
+  await bench.flow.stopRun.lift({ ...press, shown: (await bench.run(id)).stop?.at ?? null });
+  await bench.clock.pass(PRESS_REPEATS_MS);
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ error: { refusal: { type: "other-stop" } } });
+  await bench.clock.pass(1);
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).stop).not.toHaveProperty("lifted");
+  expect(await bench.store.auditAfter(0, ["stopped"], 100)).toHaveLength(2);
+});
+
+test("a press on Stop works on such a message although the clock was set back behind the lift", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run: (await bench.run(id)).key, shown: null };
+  await bench.flow.stopRun.stop(press);
+  await bench.flow.stopRun.lift({ ...press, shown: (await bench.run(id)).stop?.at ?? null });
+  bench.clock.step(-60 * 60_000);
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
 });

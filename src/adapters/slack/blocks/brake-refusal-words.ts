@@ -1,6 +1,7 @@
 // The words for a press on Stop or on "Lift the stop" that is refused. They rest on who may decide, but the person did not try to decide.
 
 import type { Refusal } from "../../../domain/authorization.ts";
+import { PRESS_REPEATS_MS } from "../../../domain/brake.ts";
 import type { UserId } from "../../../domain/ids.ts";
 import type { Stop } from "../../../domain/run.ts";
 import { refusalTitle, refusalWords, whoDecides } from "./refusal-words.ts";
@@ -77,8 +78,12 @@ const otherwise = (refusal: Refusal, asker: UserId): Words => ({
 function notAgain({ by, at, lifted }: Stop): Words {
   const since =
     lifted === undefined ? "" : ` ${mentioned(lifted.by)} lifted that stop, ${localTime(lifted.at)}.`;
+  const later =
+    lifted === undefined
+      ? ""
+      : ` ${PRESS_REPEATS_MS / 60_000} minutes after the lift, this button works, too.`;
   return {
     heading: "Not stopped again",
-    text: `This button is from before the last stop: ${mentioned(by)} pressed Stop, ${localTime(at)}.${since} Slack may have delivered your press late or twice, so it does not stop the run again. To stop it, press Stop in the run's thread now.`,
+    text: `This button is from before the last stop: ${mentioned(by)} pressed Stop, ${localTime(at)}.${since} Slack may have delivered your press late or twice, so it does not stop the run again. To stop it now, press Stop on a message that Countersign has updated since, in the run's thread.${later}`,
   };
 }
