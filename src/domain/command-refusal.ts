@@ -43,6 +43,8 @@ export type CommandRefusal =
   | { readonly type: "already-watched"; readonly run: Run }
   /** The run with this id has ended, and the service uses the id for another run. */
   | { readonly type: "id-used-again"; readonly run: Run }
+  /** Someone changed the run's record, and the audit does not prove which channel the run belongs to. */
+  | { readonly type: "channel-unproven" }
   | { readonly type: "not-watched"; readonly run: Run }
   | { readonly type: "deciding" | "voted" | "denial-due"; readonly run: Run }
   | { readonly type: "answered" }

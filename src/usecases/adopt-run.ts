@@ -2,7 +2,7 @@
 
 import { applyPolicy } from "../domain/applied-rule.ts";
 import type { CommandRefusal } from "../domain/command-refusal.ts";
-import { type RunId, RunKey, UNKNOWN_PERSON } from "../domain/ids.ts";
+import { type ChannelId, type RunId, RunKey, UNKNOWN_PERSON } from "../domain/ids.ts";
 import { reasonToKeepWatching, stopWatching, wasMissing } from "../domain/end-run.ts";
 import { observe } from "../domain/observe.ts";
 import { err, ok, type Result } from "../domain/result.ts";
@@ -82,7 +82,7 @@ async function watchAgain(
 ): Promise<Result<Run, CommandRefusal>> {
   const run = (await deps.store.load(key))?.run;
   if (run === undefined) return err({ type: "unknown-run" });
-  if (run.watch.type === "tampered") return startOver(deps, by, { key, id });
+  if (run.watch.type === "tampered") return startOver(deps, by, { key, id, recorded: run.channel });
   const refusal = await refusalToKnow(deps, by, run);
   if (refusal !== null) return err(refusal);
   if (!isUnwatched(run))
@@ -116,17 +116,19 @@ async function isUsedAgain(deps: UseCaseDeps, { watch }: Run, id: RunId): Promis
 
 /**
  * Nothing of a tampered record is kept. The audit shows the run's channel, those who asked for it and so may not decide on it, and its stop.
- * If the audit does not prove the channel, the run stays closed: in another channel, other people could decide, under a laxer rule.
+ * If the audit does not prove the channel, the run stays closed: in another channel, other people could decide, under a laxer rule. The
+ * channel that the record names then says only who may know of this.
  */
 async function startOver(
   deps: UseCaseDeps,
   by: Asker,
-  { key, id }: RunIds,
+  { key, id, recorded }: RunIds & { readonly recorded: ChannelId },
 ): Promise<Result<Run, CommandRefusal>> {
-  const channel = await channelInAudit(deps, { key, id });
-  if (channel === null) return err(unprovenChannel(deps, key));
-  const refusal = await refusalToKnow(deps, by, { channel });
+  const { channel, forged } = await channelInAudit(deps, { key, id });
+  const refusal = await refusalToKnow(deps, by, { channel: channel ?? recorded });
   if (refusal !== null) return err(refusal);
+  for (const finding of forged) deps.integrity.found(finding);
+  if (channel === null) return err({ type: "channel-unproven" });
   const asked = [...(await requestersOf(deps, key)), ...(await requestersOf(deps, id))];
   const [user = by.user] = asked;
   const blank = await freshRun(deps, { ...by, user, channel }, { key, id });
@@ -142,12 +144,6 @@ async function startOver(
   );
   if (begun === null) return err({ type: "unknown-run" });
   return begun.value ? ok(begun.run) : watchAgain(deps, by, { key, id });
-}
-
-function unprovenChannel({ integrity }: UseCaseDeps, key: RunKey): CommandRefusal {
-  const words = `no entry that matches its signature names the channel of run ${key}, so no one can decide its requests in Slack. Decide them at the service.`;
-  integrity.found({ id: `${key} channel`, words, run: key });
-  return { type: "tampered", words };
 }
 
 /**

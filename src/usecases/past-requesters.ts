@@ -4,6 +4,7 @@ import type { KeptEntry } from "../audit/entry.ts";
 import type { ChannelId, RunId, RunKey, UserId } from "../domain/ids.ts";
 import type { Run } from "../domain/run.ts";
 import { readProven } from "../engine/proven-entries.ts";
+import type { Finding } from "../ports/audit-store.ts";
 import type { Asker, UseCaseDeps } from "./access.ts";
 
 /** The run may have been followed before and deleted since, or it may be the result of a start that was not answered. */
@@ -92,22 +93,57 @@ export async function requestersOf(deps: UseCaseDeps, id: string): Promise<reado
   return [...found];
 }
 
+/** `forged`: the findings about the entries that were read. The caller reports them once the person may know about the run. */
+type ChannelRead = { readonly channel: ChannelId | null; readonly forged: readonly Finding[] };
+
 /**
- * Resolves to the run's channel by its newest proven entry. Resolves to null if there is none, or if no proven entry names both ids: the key
- * may then be that of a run in another channel.
+ * Resolves to the run's channel by its newest proven entry. It is null if there is none, or if no proven entry shows that key and id belong
+ * to one run: the key may then be that of a run in another channel.
  */
 export async function channelInAudit(
-  deps: UseCaseDeps,
+  { store }: Pick<UseCaseDeps, "store">,
   { key, id }: { readonly key: RunKey; readonly id: RunId },
-): Promise<ChannelId | null> {
-  const entries = await deps.store.auditOfRun(key);
-  if (!(await isOneRun(deps, entries, { run: key, id }))) return null;
-  for (const { seq, entry } of entries.toReversed()) {
-    if (!NAME_REQUESTERS.has(entry.what)) continue;
-    const proven = await provenOf(deps, seq);
-    if (proven?.run === key && proven.channel !== null) return proven.channel;
-  }
-  return null;
+): Promise<ChannelRead> {
+  const forged: Finding[] = [];
+  const deps = { store, integrity: { found: (finding: Finding) => void forged.push(finding) } };
+  const entries = await store.auditOfRun(key);
+  // Other entries repeat what the record said, and someone may have changed the record before.
+  const naming = await allProven(
+    deps,
+    entries.filter(({ entry }) => NAME_REQUESTERS.has(entry.what)),
+  );
+  const ofKey = naming.flatMap((entry) => (entry?.run === key ? [entry] : []));
+  const isOne =
+    ofKey.some(({ runId }) => runId === id) ||
+    (ofKey.some(({ what }) => what === "started") &&
+      isUncontradicted(await allProven(deps, [...entries, ...(await store.auditOfRun(id))]), { key, id }));
+  return {
+    channel: isOne ? (ofKey.findLast(({ channel }) => channel !== null)?.channel ?? null) : null,
+    forged,
+  };
+}
+
+/**
+ * Returns whether all entries are proven, and none gives the key another id or the id another key. Before 0.3.0, no entry about a start had
+ * both ids.
+ */
+const isUncontradicted = (
+  entries: readonly (KeptEntry["entry"] | null)[],
+  { key, id }: { readonly key: RunKey; readonly id: RunId },
+): boolean =>
+  entries.every(
+    (entry) =>
+      entry !== null &&
+      (entry.run === null || entry.runId === null || (entry.run === key) === (entry.runId === id)),
+  );
+
+async function allProven(
+  deps: ProofDeps,
+  entries: readonly KeptEntry[],
+): Promise<readonly (KeptEntry["entry"] | null)[]> {
+  const found: (KeptEntry["entry"] | null)[] = [];
+  for (const { seq } of entries) found.push(await provenOf(deps, seq));
+  return found;
 }
 
 /** The entry that asks for a start does not have the service's id. A later entry of the run has both. */
@@ -126,8 +162,10 @@ async function isOneRun(
 
 const NO_RUN = { run: null, requester: null };
 
+type ProofDeps = Pick<UseCaseDeps, "store" | "integrity">;
+
 /** Resolves to null if the entry is not proven, or has a form that this release does not know. One that is forged is reported. */
-async function provenOf({ store, integrity }: UseCaseDeps, seq: number): Promise<KeptEntry["entry"] | null> {
+async function provenOf({ store, integrity }: ProofDeps, seq: number): Promise<KeptEntry["entry"] | null> {
   const reading = await readProven(store, seq);
   if (reading?.type === "forged") integrity.found(reading.finding);
   return reading?.type === "proven" ? reading.kept.entry : null;

@@ -105,6 +105,7 @@ const COMMAND_REFUSALS: { readonly [Type in Exclude<RefusalReason, Refusal["type
   "service-silent": true,
   "already-watched": true,
   "id-used-again": true,
+  "channel-unproven": true,
   "not-watched": true,
   deciding: true,
   voted: true,

@@ -42,6 +42,8 @@ const FIXED_COMMAND_WORDS = {
     "Countersign can't see this channel. Invite it with `/invite @countersign` and try again.",
   "not-a-channel":
     "This doesn't work in a direct message. Use a channel that Countersign is in, so that its members see what happens.",
+  "channel-unproven":
+    "Someone changed this run's record outside Countersign, and the audit does not prove which channel the run belongs to. In another channel, other people could decide. So it stays closed: decide its requests at the service.",
   "not-watched": "This run is no longer watched. Nothing changed.",
   deciding: "A decision on this run is under way. Wait until its card shows the outcome, then try again.",
   voted:

@@ -228,6 +228,7 @@ export const COMMAND_REFUSALS: Record<
     { type: "already-watched", run: { ...CREATED, watch: { type: "over", at: NOON } } },
   ],
   "id-used-again": [{ type: "id-used-again", run: CREATED }],
+  "channel-unproven": [{ type: "channel-unproven" }],
   "not-watched": [{ type: "not-watched", run: CREATED }],
   deciding: [{ type: "deciding", run: CREATED }],
   voted: [{ type: "voted", run: CREATED }],
