@@ -21,6 +21,8 @@ export type CopyComparison = {
   readonly contradicted: readonly number[];
   readonly missingInCopy: readonly Range[];
   readonly missingInDatabase: readonly Range[];
+  /** When the first entry was written of which the copy's line differs or is only in the copy (ms). Null if there is none. */
+  readonly firstLineAt: number | null;
   /** The newest entries, which the copy does not have: they are cut off, or not sent yet. */
   readonly notYet: Range | null;
   /** The entries before the beginning of the copy. */
@@ -46,6 +48,8 @@ export function readCopy(tools: CopyTools): CopyReader {
   // After an upgrade, an entry may have been sent twice, by two versions of the mapping.
   const lines = new Map<Mapping, Map<number, Kept>>();
   const contradicted = new Set<number>();
+  // The earliest of each number: lines that a restore lost are older than those that got their numbers again.
+  const times = new Map<number, number>();
   let otherLines = 0;
   return {
     add(line) {
@@ -56,6 +60,7 @@ export function readCopy(tools: CopyTools): CopyReader {
       }
       const alike = lines.get(read.mapping) ?? new Map<number, Kept>();
       lines.set(read.mapping, alike);
+      times.set(read.seq, Math.min(read.at, times.get(read.seq) ?? Infinity));
       const known = alike.get(read.seq);
       if (known !== undefined && known !== read.kept) contradicted.add(read.seq);
       if (known === undefined || read.signed) alike.set(read.seq, read.kept);
@@ -71,19 +76,23 @@ export function readCopy(tools: CopyTools): CopyReader {
         before = row.link;
       }
       const numbers = all.size === 0 ? [] : edges(all);
-      return {
-        ...resultOf(found, [...unseen], numbers),
-        contradicted: [...contradicted].sort(low),
-        otherLines,
-      };
+      const result = { ...resultOf(found, [...unseen], numbers), contradicted: [...contradicted].sort(low) };
+      return { ...result, firstLineAt: times.get(firstLine(result)) ?? null, otherLines };
     },
   };
 }
 
 const low = (a: number, b: number): number => a - b;
 
+type Lines = Pick<CopyComparison, "rewritten" | "altered" | "contradicted" | "missingInDatabase">;
+
+const firstLine = ({ rewritten, altered, contradicted, missingInDatabase: [missing] }: Lines): number =>
+  Math.min(...[rewritten[0], altered[0], contradicted[0], missing?.from].map((seq) => seq ?? Infinity));
+
 type ReadLine = {
   readonly seq: number;
+  /** Infinity if the line does not say it. */
+  readonly at: number;
   readonly mapping: Mapping;
   readonly kept: Kept;
   readonly signed: boolean;
@@ -92,7 +101,7 @@ type ReadLine = {
 /** Returns null if the line is not an entry of an audit. */
 function readLine(line: string, tools: CopyTools): ReadLine | null {
   const event = parsed(line);
-  const facts = event?.["unmapped"];
+  const { unmapped: facts, time } = event ?? {};
   if (event === null || facts === undefined || !isRecord(facts)) return null;
   const { seq, hash, key, signature } = facts;
   if (typeof seq !== "number" || !Number.isSafeInteger(seq) || typeof hash !== "string") return null;
@@ -102,6 +111,7 @@ function readLine(line: string, tools: CopyTools): ReadLine | null {
     tools.signature(key, signedText({ seq, link: hash }), signature) === "good";
   return {
     seq,
+    at: typeof time === "number" ? time : Infinity,
     mapping: mappingOf(event),
     kept: keptOf(event, hash, tools) + (signed ? SIGNED : ""),
     signed,

@@ -19,7 +19,7 @@ import {
   unprovenFindings,
 } from "./audit/upkeep.ts";
 import { archiveOldest, withArchives } from "./audit/archive.ts";
-import { lostHead, OF_COPY, OF_HEADS, restoreWords } from "./audit/restored.ts";
+import { lostHead, restoreWords } from "./audit/restored.ts";
 import { compareWithCopy, type CopyPart, openCopy } from "./audit/against.ts";
 import { type AuditCommand, readCommandLine, USAGE } from "./audit/command-line.ts";
 import {
@@ -151,7 +151,7 @@ async function verify(audit: AuditFile, command: Verification, where: Where): Pr
   const publicKeys = publicKeysFor(where, command.publicKeys);
   const verdict = await auditVerdict(audit, publicKeys, heads);
   (verdict.ok ? console.log : console.error)(verdictWords(verdict, heads.length));
-  const explained = await restoreWords(audit, publicKeys, lostHead(verdict), OF_HEADS);
+  const explained = await restoreWords(audit, publicKeys, lostHead(verdict));
   if (explained !== null) console.error(explained);
   await reportArchived(audit, "check");
   const codes = [codeOf(verdict, heads), await reportCopy(audit, command, where)];
@@ -201,11 +201,11 @@ async function reportCopy(
   if (copy.length === 0) return GOOD;
   try {
     const keys = publicKeysFor(where, publicKeys);
-    const { differs, words } = await compareWithCopy(audit, keys, copy);
-    (differs === null ? console.log : console.error)(words);
-    const explained = await restoreWords(audit, keys, differs, OF_COPY);
+    const { differs, lost, words } = await compareWithCopy(audit, keys, copy);
+    (differs ? console.error : console.log)(words);
+    const explained = await restoreWords(audit, keys, lost);
     if (explained !== null) console.error(explained);
-    return differs === null ? GOOD : TAMPERED;
+    return differs ? TAMPERED : GOOD;
   } catch (error) {
     console.error(wordsOf(error, where));
     return FAILED;

@@ -124,3 +124,29 @@ test("a restore explains no difference from before the copy, and none if the aud
   spoil(file, "update audit set entry = replace(entry, 'stored', 'other') where seq = 5");
   expect((await against(sink)).err).not.toContain("back-up");
 });
+
+test("a restore explains no difference of a line that was written after it", async () => {
+  await restored();
+  rmSync(sink);
+  const minute = 200 * 60;
+  await write(at(minute), at(minute + 1), at(minute + 2));
+  expect(await against(sink)).toMatchObject({ code: 0, err: "" });
+  spoil(file, "delete from audit where seq > 6");
+  const { code, err } = await against(sink);
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining("DIFFERS at entry 7 to 8: in the copy, but not in"),
+  ]);
+  expect(err).not.toContain("back-up");
+});
+
+test("a restore explains a lost line that has the number of a line from after it", async () => {
+  await write(at(0), at(1));
+  copyFileSync(file, join(folder, "copy.db"));
+  await write(at(3));
+  copyFileSync(join(folder, "copy.db"), file);
+  await write(at(9), restore(8, 2));
+  const { err } = await against(sink);
+  expect(err).toContain("DIFFERS at entry 3: the copy has different lines for the same entry.");
+  expect(err).toContain(`Entry 4 records a restore at ${moment(8)} from a back-up made at ${moment(2)}. `);
+});

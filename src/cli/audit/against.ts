@@ -7,10 +7,12 @@ import { auditSignatures, digestOf } from "../../adapters/store/audit-key.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { isNoSuchFile, reasonOf } from "../../adapters/store/faults.ts";
 import { type CopyComparison, readCopy } from "../../audit/compare-copy.ts";
+import type { Lost } from "./restored.ts";
 
 export type AgainstCopy = {
-  /** The first entry in which they differ. Null if they agree. */
-  readonly differs: number | null;
+  readonly differs: boolean;
+  /** The first line that a restore may explain. */
+  readonly lost: Lost | null;
   readonly words: string;
 };
 
@@ -109,8 +111,8 @@ function words(found: CopyComparison): AgainstCopy {
   ];
   const entries = same === 1 ? "1 entry is" : `${same} entries are`;
   const head = `${agrees ? "The copy agrees" : "Otherwise the copy agrees"}: ${entries} the same in both.`;
-  const differing = faults.flatMap(([ranges]) => ranges.map(({ from }) => from));
-  return { differs: agrees ? null : Math.min(...differing), words: [...lines, head, ...notes].join("\n") };
+  const lost = found.firstLineAt === null ? null : ({ type: "line", at: found.firstLineAt } as const);
+  return { differs: !agrees, lost, words: [...lines, head, ...notes].join("\n") };
 }
 
 function rangeWords(ranges: Ranges): string {
