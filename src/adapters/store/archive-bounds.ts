@@ -6,6 +6,7 @@ import { archivedPlace, BEGINNING, parsedEntry } from "../../domain/audit/verify
 import type { Json } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { ALARMS } from "../../ports/notification.ts";
+import { LAST_SEQ } from "./append-audit.ts";
 import type { AuditRow, Database, Trx } from "./database.ts";
 import { parsedJson } from "./run-row.ts";
 
@@ -71,11 +72,11 @@ export async function archiveLimit(
       because: "it is about tampering, and acknowledged findings must stay on record",
     },
     {
-      firstKept: await firstOpen(db, "frozen", "freeze-lifted"),
+      firstKept: await firstOpen(db, ["frozen", "freeze-lifted"]),
       because: "a freeze in force follows from it",
     },
     {
-      firstKept: await firstOpen(db, "disputed", "dispute-closed"),
+      firstKept: await firstOpen(db, DISPUTES),
       because: "it opens a dispute that is not closed",
     },
     await firstUnsent(db),
@@ -152,10 +153,19 @@ async function firstFinding(db: Reader): Promise<number | null> {
   return (await entries.orderBy("seq").limit(1).executeTakeFirst())?.seq ?? null;
 }
 
-async function firstOpen(db: Reader, opens: string, ends: string): Promise<number | null> {
-  const rows = db.selectFrom("audit").select(["seq", "what", "entry"]).where("what", "in", [opens, ends]);
-  const [first] = stillOpen(await rows.orderBy("seq").execute(), opens);
+/** The kind of entry that begins something, and the kind that ends it. */
+type Kinds = readonly [begins: string, ends: string];
+export const DISPUTES: Kinds = ["disputed", "dispute-closed"];
+
+async function firstOpen(db: Reader, kinds: Kinds): Promise<number | null> {
+  const [first] = stillOpen(await beginningsAndEnds(db, kinds).execute(), kinds[0]);
   return first?.seq ?? null;
+}
+
+/** Finds the entries of these kinds, or those after the entry `after`, in their order. */
+export function beginningsAndEnds(db: Pick<Reader, "selectFrom">, kinds: Kinds, after = 0) {
+  const rows = db.selectFrom("audit").select(["seq", "run", "what", "entry"]).where("what", "in", kinds);
+  return rows.where("seq", ">", after).where("seq", "<=", LAST_SEQ).orderBy("seq");
 }
 
 /**

@@ -3,7 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import type { AuditEntry, KeptEntry } from "../../audit/entry.ts";
-import { ChannelId, Nonce, type RunKey, UserId } from "../../domain/ids.ts";
+import { ChannelId, Nonce, UserId } from "../../domain/ids.ts";
 import { isSameJson } from "../../domain/json.ts";
 import type { PostedMessage } from "../../domain/posted-message.ts";
 import type { Finding } from "../../ports/audit-store.ts";
@@ -131,13 +131,6 @@ async function dispute(
   if (known !== null) return new Undo("known");
   await appendAudit(trx, [entry], key);
   return "disputed";
-}
-
-/** Finds the disputes of these runs and what closed them, in their order. Written so that no engine scans all disputes. */
-export function disputesOfRuns(db: Database, runs: readonly RunKey[]) {
-  const rows = db.selectFrom("audit").select(["seq", "run", "what", "entry"]).where("run", "in", runs);
-  const known = rows.where("seq", "<=", LAST_SEQ);
-  return known.where(sql`what || ''`, "in", ["disputed", "dispute-closed"]).orderBy("seq");
 }
 
 /** The maximum number of rows that are tried. An honest audit has one for each decision on the approval. */
