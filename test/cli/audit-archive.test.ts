@@ -175,7 +175,7 @@ describe("the archive command", () => {
     [
       "an open dispute",
       anAuditEntry(run, { what: "disputed", refers: 1 }),
-      "it opens a dispute that is not closed",
+      "it opens a dispute that is not closed. Start Countersign, and close it in Slack with /agent audit close run_7",
     ],
     ["a finding", anAuditEntry(run, { what: "tampering-found", findings: ["x"] }), "it is about tampering"],
     [
@@ -221,7 +221,15 @@ describe("the archive command", () => {
     await inStore((store) => store.putDocument("audit stream", { to: "stdout", seq: 9, link: "x" }));
     expect((await archive("2026-12-01")).code).toBe(2);
     rmSync(out);
-    expect((await archive("2026-12-01")).words).toContain("must stay: its run is still stored");
+    expect((await archive("2026-12-01")).words).toContain(
+      "must stay: its run is still stored (finished runs",
+    );
+    await inStore((store) =>
+      store.audit([anAuditEntry(stored, { what: "disputed", refers: 1, at: at(10) })]),
+    );
+    expect((await archive("2026-12-01")).words).toMatch(
+      /its run is still stored, and stays while it has an open dispute\. .*\/agent audit close run_7 <what you found>/,
+    );
   });
 
   test("keeps what a removed AUDIT_SINK has not received, unless that copy is given up, which is recorded", async () => {

@@ -57,28 +57,23 @@ export async function archiveLimit(
   db: Reader,
   { before, withoutSink }: ArchiveOptions,
 ): Promise<ArchiveLimit> {
+  const disputes = await openOnes(db, DISPUTES);
   const kept: readonly Kept[] = [
     await first(db, before),
     {
       firstKept: await newestPolicy(db),
       because: "the policy in force follows from it: restart Countersign, or load the policy again",
     },
-    {
-      firstKept: await firstOfStoredRun(db),
-      because: "its run is still stored (finished runs are kept for KEEP_FINISHED_DAYS)",
-    },
+    await firstOfStoredRun(db, disputes),
     {
       firstKept: await firstFinding(db),
       because: "it is about tampering, and acknowledged findings must stay on record",
     },
     {
-      firstKept: await firstOpen(db, ["frozen", "freeze-lifted"]),
+      firstKept: (await openOnes(db, ["frozen", "freeze-lifted"]))[0]?.seq ?? null,
       because: "a freeze in force follows from it",
     },
-    {
-      firstKept: await firstOpen(db, DISPUTES),
-      because: "it opens a dispute that is not closed",
-    },
+    firstDisputed(disputes),
     await firstUnsent(db),
     { firstKept: await afterLetters(db), because: "notifications are still to be made from it" },
     withoutSink ? NOTHING : await notSentYet(db),
@@ -135,17 +130,34 @@ async function newestOf(db: Reader, what: string | null): Promise<number | null>
 
 const newestPolicy = (db: Reader): Promise<number | null> => newestOf(db, "policy-loaded");
 
-async function firstOfStoredRun(db: Reader): Promise<number | null> {
+type Dispute = Pick<AuditRow, "seq" | "run" | "run_id">;
+
+async function firstOfStoredRun(db: Reader, disputes: readonly Dispute[]): Promise<Kept> {
   const keys = db.selectFrom("runs").select("key");
-  const entries = db.selectFrom("audit").select("seq").where("run", "in", keys);
-  const entry = await entries.orderBy("seq").limit(1).executeTakeFirst();
-  const heads = db.selectFrom("runs").select("audit_seq").where("audit_seq", "is not", null);
-  const head = await heads.orderBy("audit_seq").limit(1).executeTakeFirst();
-  return lower(entry?.seq ?? null, head?.audit_seq ?? null);
+  const entries = db.selectFrom("audit").select(["seq", "run"]).where("run", "in", keys);
+  const heads = db.selectFrom("runs").select(["audit_seq as seq", "key as run"]);
+  const both = [
+    await entries.orderBy("seq").limit(1).executeTakeFirst(),
+    await heads.where("audit_seq", "is not", null).orderBy("audit_seq").limit(1).executeTakeFirst(),
+  ];
+  const known = both.flatMap((row) => (typeof row?.seq === "number" ? [{ seq: row.seq, run: row.run }] : []));
+  const [lowest] = known.toSorted((a, b) => a.seq - b.seq);
+  if (lowest === undefined) return NOTHING;
+  const dispute = disputes.find(({ run }) => run === lowest.run);
+  const because =
+    dispute === undefined
+      ? "its run is still stored (finished runs are kept for KEEP_FINISHED_DAYS)"
+      : `its run is still stored, and stays while it has an open dispute. ${closeWords(dispute)}. The run is deleted within an hour of that, but not before it has been finished for KEEP_FINISHED_DAYS`;
+  return { firstKept: lowest.seq, because };
 }
 
-const lower = (a: number | null, b: number | null): number | null =>
-  a === null || b === null ? (a ?? b) : Math.min(a, b);
+function firstDisputed([first]: readonly Dispute[]): Kept {
+  if (first === undefined) return NOTHING;
+  return { firstKept: first.seq, because: `it opens a dispute that is not closed. ${closeWords(first)}` };
+}
+
+const closeWords = ({ run_id: id }: Dispute): string =>
+  `Start Countersign, and close it in Slack with /agent audit close ${oneLine(id ?? "<run id>", NAMED_CHARS)} <what you found>`;
 
 async function firstFinding(db: Reader): Promise<number | null> {
   const kinds = ["tampering-found", "tampering-acknowledged"];
@@ -157,14 +169,15 @@ async function firstFinding(db: Reader): Promise<number | null> {
 type Kinds = readonly [begins: string, ends: string];
 export const DISPUTES: Kinds = ["disputed", "dispute-closed"];
 
-async function firstOpen(db: Reader, kinds: Kinds): Promise<number | null> {
-  const [first] = stillOpen(await beginningsAndEnds(db, kinds).execute(), kinds[0]);
-  return first?.seq ?? null;
-}
+const openOnes = async (db: Reader, kinds: Kinds) =>
+  stillOpen(await beginningsAndEnds(db, kinds).execute(), kinds[0]);
 
 /** Finds the entries of these kinds, or those after the entry `after`, in their order. */
 export function beginningsAndEnds(db: Pick<Reader, "selectFrom">, kinds: Kinds, after = 0) {
-  const rows = db.selectFrom("audit").select(["seq", "run", "what", "entry"]).where("what", "in", kinds);
+  const rows = db
+    .selectFrom("audit")
+    .select(["seq", "run", "run_id", "what", "entry"])
+    .where("what", "in", kinds);
   return rows.where("seq", ">", after).where("seq", "<=", LAST_SEQ).orderBy("seq");
 }
 
