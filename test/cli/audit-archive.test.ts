@@ -175,7 +175,7 @@ describe("the archive command", () => {
     [
       "an open dispute",
       anAuditEntry(run, { what: "disputed", refers: 1 }),
-      "it opens a dispute that is not closed. Start Countersign, and close it in Slack with /agent audit close run_7",
+      "it opens a dispute that is not closed. Start Countersign, and close it in Slack with /agent audit close <run id> <what",
     ],
     ["a finding", anAuditEntry(run, { what: "tampering-found", findings: ["x"] }), "it is about tampering"],
     [
@@ -224,9 +224,8 @@ describe("the archive command", () => {
     expect((await archive("2026-12-01")).words).toContain(
       "must stay: its run is still stored (finished runs",
     );
-    await inStore((store) =>
-      store.audit([anAuditEntry(stored, { what: "disputed", refers: 1, at: at(10) })]),
-    );
+    const disputed = anAuditEntry(stored, { what: "disputed", runId: RunId("run_7"), refers: 1 });
+    await inStore((store) => store.audit([disputed]));
     expect((await archive("2026-12-01")).words).toMatch(
       /its run is still stored, and stays while it has an open dispute\. .*\/agent audit close run_7 <what you found>/,
     );

@@ -6,7 +6,6 @@ import { archivedPlace, BEGINNING, parsedEntry } from "../../domain/audit/verify
 import type { Json } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { ALARMS } from "../../ports/notification.ts";
-import { LAST_SEQ } from "./append-audit.ts";
 import type { AuditRow, Database, Trx } from "./database.ts";
 import { parsedJson } from "./run-row.ts";
 
@@ -178,7 +177,7 @@ export function beginningsAndEnds(db: Pick<Reader, "selectFrom">, kinds: Kinds, 
     .selectFrom("audit")
     .select(["seq", "run", "run_id", "what", "entry"])
     .where("what", "in", kinds);
-  return rows.where("seq", ">", after).where("seq", "<=", LAST_SEQ).orderBy("seq");
+  return rows.where("seq", ">", after).where("seq", "<=", Number.MAX_SAFE_INTEGER).orderBy("seq");
 }
 
 /**
