@@ -230,7 +230,9 @@ function expireIfDue(approval: Approval, ctx: Context): Approval {
   if (deadline === null || ctx.monotonic < deadline || rule.expiry === null) return approval;
   const { now: at, monotonic: lookAt } = ctx;
   const announced = (expired: Approval): Approval =>
-    withCall(expired, { says: "over", at, notBefore: overNotBefore(approval, ctx), lookAt, who: null });
+    hasExpiredBefore(approval)
+      ? expired
+      : withCall(expired, { says: "over", at, notBefore: overNotBefore(approval, ctx), lookAt, who: null });
   if (outcomeAtDeadline(approval) === "nothing") return announced(close(approval, "expired", ctx.now));
   const decision: Decision = {
     verdict: "deny",
@@ -242,6 +244,11 @@ function expireIfDue(approval: Approval, ctx: Context): Approval {
   };
   return announced(withPolicyDenial(approval, decision, "expired"));
 }
+
+/** The service refused the denial by which a stop had reopened the expired request. Its people were called at its deadline. */
+const hasExpiredBefore = ({ calls = [], past, requestVersion }: Approval): boolean =>
+  past.at(-1)?.decision.stoppedBy !== undefined &&
+  calls.some(({ says, of }) => says === "over" && of === requestVersion);
 
 /** Begins the reason of such a denial, because the agent sees nothing but the reason. */
 export const BY_POLICY = "Denied by policy: ";

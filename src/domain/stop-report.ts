@@ -7,13 +7,14 @@ import { STOPPED } from "./slot.ts";
 
 /**
  * Counts the requests that were denied because of the stop, the denials that the service confirmed, and those that are over without a
- * confirmation. `refused`: the requests that wait again because the service did not accept their denial; they do not count as denied.
+ * confirmation. Those whose denial the service did not accept do not count as denied: `refused` wait again, `expired` have expired here.
  */
 export function deniedByStop(run: Run): {
   readonly denied: number;
   readonly confirmed: number;
   readonly notConfirmed: number;
   readonly refused: number;
+  readonly expired: number;
 } {
   const fates = run.approvals.map((approval) => fateOfDenial(run, approval));
   const countOf = (...counted: readonly DenialFate[]): number =>
@@ -23,6 +24,7 @@ export function deniedByStop(run: Run): {
     confirmed: countOf("confirmed"),
     notConfirmed: countOf("not-confirmed"),
     refused: countOf("refused"),
+    expired: countOf("expired"),
   };
 }
 
@@ -35,7 +37,7 @@ export function namedByStop(run: Run): { readonly named: readonly DenialByStop[]
     const fate = fateOfDenial(run, approval);
     return fate === null ? [] : [{ approval, fate }];
   });
-  const isForPerson = ({ fate }: DenialByStop): boolean => fate === "refused" || fate === "not-confirmed";
+  const isForPerson = ({ fate }: DenialByStop): boolean => fate !== "under-way" && fate !== "confirmed";
   const sorted = [...all.filter(isForPerson), ...all.filter((each) => !isForPerson(each))];
   return { named: sorted.slice(0, MAX_NAMED), more: Math.max(0, sorted.length - MAX_NAMED) };
 }
@@ -45,19 +47,22 @@ export function hasDeniedMoreThan(max: number, run: Run): boolean {
   let denied = 0;
   for (const approval of run.approvals) {
     const fate = fateOfDenial(run, approval);
-    if (fate !== null && fate !== "refused") denied += 1;
+    if (fate !== null && fate !== "refused" && fate !== "expired") denied += 1;
     if (denied > max) return true;
   }
   return false;
 }
 
-export type DenialFate = "under-way" | "confirmed" | "not-confirmed" | "refused";
+export type DenialFate = "under-way" | "confirmed" | "not-confirmed" | "refused" | "expired";
 export type DenialByStop = { readonly approval: Approval; readonly fate: DenialFate };
 
 /** Returns null if the stop did not deny the request. */
 function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   const { state, past } = approval;
-  if (state.type === "pending" && mayOnlyPeopleDeny(approval)) return "refused";
+  if (mayOnlyPeopleDeny(approval)) {
+    if (state.type === "pending") return "refused";
+    if (state.type === "closed" && state.cause === "expired" && isWatched(run)) return "expired";
+  }
   const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
   const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
   const last = past.at(-1);
@@ -109,12 +114,12 @@ export function stoppedRenderKey(run: Run): string | null {
   const shown = stopRenderKey(run);
   if (shown === null) return null;
   if (run.watch.type === "tampered") return `${shown}, tampered`;
-  const { denied, confirmed, notConfirmed, refused } = deniedByStop(run);
+  const { denied, confirmed, notConfirmed, refused, expired } = deniedByStop(run);
   const over = isMissing(run) ? ", missing" : isStoppable(run) ? "" : ", over";
   const rest = notConfirmed === 0 ? "" : `, not ${notConfirmed}`;
   const sent = notStopped(run);
   const named = `${shown}${over}${namedRenderKey(run, [...namedByStop(run).named, ...sent.named])}`;
-  return `${named}, ${confirmed} of ${denied}${rest}${refused === 0 ? "" : `, refused ${refused}`}${sent.more === 0 ? "" : `, sent ${sent.more}`}`;
+  return `${named}, ${confirmed} of ${denied}${rest}${refused === 0 ? "" : `, refused ${refused}`}${expired === 0 ? "" : `, expired ${expired}`}${sent.more === 0 ? "" : `, sent ${sent.more}`}`;
 }
 
 /** Returns whether the thread's message in Slack shows the run's stop as one that holds. False if we do not know what it shows. */

@@ -89,7 +89,7 @@ describe("a stopped run", () => {
     expect(run.approvals[1]?.state).toMatchObject({
       delivery: { type: "unconfirmed", cause: "request-changed" },
     });
-    expect(deniedByStop(run)).toEqual({ denied: 3, confirmed: 2, notConfirmed: 1, refused: 0 });
+    expect(deniedByStop(run)).toEqual({ denied: 3, confirmed: 2, notConfirmed: 1, refused: 0, expired: 0 });
     const post = run.posts[STOPPED];
     expect(post?.type === "up" && post.shows).toMatch(/2 of 3, not 1$/);
   });
@@ -124,7 +124,7 @@ describe("a stopped run", () => {
     const run = await bench.run(id);
     expect(sent(bench)).toEqual(["deny"]);
     expect(first(run)?.state.type).toBe("pending");
-    expect(deniedByStop(run)).toEqual({ denied: 0, confirmed: 0, notConfirmed: 0, refused: 1 });
+    expect(deniedByStop(run)).toEqual({ denied: 0, confirmed: 0, notConfirmed: 0, refused: 1, expired: 0 });
     expect(run.posts[STOPPED]).toMatchObject({ shows: expect.stringMatching(/refused 1$/) as string });
     const card = cardSlot(ApprovalId("apr_1"));
     const stopped = expect.stringContaining(`stopped ${run.stop?.at}`) as string;

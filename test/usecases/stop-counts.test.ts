@@ -10,7 +10,7 @@ import { type Bench, clickOn, createBench } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { APPROVER, CHANNEL, TEAM } from "../make/run.ts";
 
-const NONE = { denied: 0, confirmed: 0, notConfirmed: 0, refused: 0 };
+const NONE = { denied: 0, confirmed: 0, notConfirmed: 0, refused: 0, expired: 0 };
 const BY = { team: TEAM, user: APPROVER };
 
 async function stopped(answer: Bench["agents"]["answer"], prepare = (_bench: Bench, _id: RunId): void => {}) {
@@ -163,6 +163,21 @@ describe("a request that expired here", () => {
     expect(verdicts).toEqual(["deny"]);
     expect(state).toMatchObject({ type: "closed", cause: "expired" });
     expect(run.approvals[0]?.past).toMatchObject([{ cause: "refused" }]);
+    expect(deniedByStop(run)).toEqual({ ...NONE, expired: 1 });
+    expect(run.posts[STOPPED]).toMatchObject({ type: "up", shows: renderKey(run, STOPPED) });
+    expect(renderKey(run, STOPPED)).toContain("expired 1");
+  });
+
+  test("calls people once, although it expires again after the service refused the stop's denial", async () => {
+    const refuses = () => Promise.resolve({ type: "refused", words: "no" } as const);
+    const { run } = await stoppedAfterExpiry(["apr_1"], refuses);
+    expect(run.approvals[0]?.calls).toMatchObject([{ says: "last" }, { says: "over" }]);
+    expect(
+      Object.keys(run.posts)
+        .filter((slot) => slot.startsWith("call "))
+        .toSorted(),
+    ).toEqual(["call 1 apr_1", "call 2 apr_1"]);
+    expect(run.posts["call 2 apr_1"]).toMatchObject({ shows: "over of 1 closed" });
   });
 
   test("stays as it is if the service no longer lists it", async () => {

@@ -35,8 +35,8 @@ export function deniedLines(run: Run, { deployment, links }: StopDrawing): RichT
 }
 
 function countedWords(run: Run): string[] {
-  const { denied, refused } = deniedByStop(run);
-  if (denied + refused === 0) {
+  const { denied, refused, expired } = deniedByStop(run);
+  if (denied + refused + expired === 0) {
     if (isStopped(run) && !deniesNext(run)) return [];
     // The message may be older than the newest denial, because Slack takes few updates. So it does not say that there is none yet.
     return [
@@ -45,7 +45,7 @@ function countedWords(run: Run): string[] {
         : "This stop did not deny any request.",
     ];
   }
-  return [...(denied === 0 ? [] : [orderedWords(run)]), ...refusedWords(refused)];
+  return [...(denied === 0 ? [] : [orderedWords(run)]), ...refusedWords(refused), ...expiredWords(expired)];
 }
 
 function orderedWords(run: Run): string {
@@ -70,6 +70,15 @@ function refusedWords(refused: number): string[] {
   ];
 }
 
+function expiredWords(expired: number): string[] {
+  if (expired === 0) return [];
+  return [
+    expired === 1
+      ? "1 expired request was not denied, because the service did not accept its denial. If it is still pending there, decide it at the service."
+      : `${count(expired)} expired requests were not denied, because the service did not accept their denials. If they are still pending there, decide them at the service.`,
+  ];
+}
+
 function notStoppedWords({ named, more }: ReturnType<typeof notStopped>): string[] {
   const all = named.length + more;
   if (all === 0) return [];
@@ -88,6 +97,7 @@ const FATES: { readonly [fate in DenialFate | SentFate]: string } = {
   confirmed: "Denied",
   "not-confirmed": "Never confirmed",
   refused: "Still waits",
+  expired: "Not denied",
   sent: "Approved, not confirmed yet",
   "sent-unconfirmed": "Approved, never confirmed",
   "sent-confirmed": "Approved, confirmed",

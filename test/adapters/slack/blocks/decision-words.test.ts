@@ -222,10 +222,7 @@ describe("the message about a stop", () => {
   const denial = { verdict: "deny", reason: "", by: null, stoppedBy: APPROVER, at: NOON, digest } as const;
   const shown = (of: Run): string => printedMessage(messageIn(of, STOPPED));
   const stopped = (...approvals: Approval[]): Run => withApprovals({ ...run, stop }, ...approvals);
-  const refused: Approval = {
-    ...anApproval(),
-    past: [{ decision: denial, cause: "refused", words: "no" }],
-  };
+  const refused: Approval = { ...anApproval(), past: [{ decision: denial, cause: "refused", words: "no" }] };
   const confirmed = { type: "confirmed", at: NOON, stillListed: null } as const;
 
   test("says how many requests still wait because the service refused their denial, and where to decide", () => {
@@ -240,6 +237,15 @@ describe("the message about a stop", () => {
     const two = shown(stopped(refused, { ...refused, id: ApprovalId("apr_2") }, kept));
     expect(two).toContain("Denied by this stop: 1 request, confirmed by the service.");
     expect(two).toContain("2 requests still wait");
+  });
+
+  test("names an expired request that it could not deny, and says where to decide it", () => {
+    const expired: Approval = { ...refused, state: { type: "closed", cause: "expired", at: NOON } };
+    const denial = /1 expired request was not denied, .* its denial\. .* at the service\.\n• Not denied: /;
+    expect(shown(stopped(expired))).toMatch(denial);
+    expect(shown(stopped(expired))).not.toMatch(/will be named|did not deny any|waits/);
+    expect(shown(stopped(expired, expired))).toContain("2 expired requests were not denied");
+    expect(shown({ ...stopped(expired), watch: { type: "over", at: NOON } })).not.toContain("Not denied");
   });
 
   test("does not count a request that a person denied after the service had refused the denial of the stop", () => {

@@ -102,6 +102,12 @@ export const REFUSED_DENIAL: Approval = {
   ],
 };
 
+/** Its deadline passed before and after that. */
+export const EXPIRED_AGAIN: Approval = {
+  ...REFUSED_DENIAL,
+  state: { type: "closed", cause: "expired", at: NOON },
+};
+
 /** A message that Slack shows. */
 export const UP = {
   type: "up",

@@ -36,6 +36,7 @@ import {
   LINK,
   one,
   PENDING,
+  EXPIRED_AGAIN,
   REFUSED_DENIAL,
   seenAs,
 } from "./example.ts";
@@ -360,10 +361,10 @@ export const NOTICES_IN_THREAD: Record<
       when: "the service does not know the run",
       drawn: messageIn({ ...CREATED, watch: MISSING_NOW, stop: STOP }, STOPPED, DEPLOYMENT),
     },
-    {
-      when: "the service refused a denial",
-      drawn: messageIn(withApprovals(STOPPED_RUN, denied(confirmed), REFUSED_DENIAL), STOPPED, DEPLOYMENT),
-    },
+    ...[REFUSED_DENIAL, EXPIRED_AGAIN].map((approval) => ({
+      when: `the service refused a denial, ${approval.state.type}`,
+      drawn: messageIn(withApprovals(STOPPED_RUN, denied(confirmed), approval), STOPPED, DEPLOYMENT),
+    })),
     {
       when: "the run was tampered with",
       drawn: messageIn(markTampered(STOPPED_RUN, NOON), STOPPED, DEPLOYMENT),
