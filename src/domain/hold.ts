@@ -1,6 +1,6 @@
 // The hold of an approval: the time in which people can undo it. It stands still while no one could press Undo.
 
-import type { Approval, Decision } from "./approval.ts";
+import type { Approval } from "./approval.ts";
 import type { Effect } from "./effect.ts";
 import { momentOfAge, type Pause } from "./follow-up.ts";
 import { findApproval, type Run } from "./run.ts";
@@ -26,16 +26,6 @@ export const endsHold = (run: Run, { effects }: { readonly effects: readonly Eff
     const approval = effect.type === "send-decision" ? findApproval(run, effect.approval) : null;
     return approval !== null && holdEnd(approval) !== null;
   });
-
-/** Returns when the decision was first due (wall time), as far as its hold determines that. For people: it follows the wall clock. */
-export function dueAt(approval: Approval, { verdict, at }: Decision): number {
-  if (verdict === "deny") return at;
-  const { since, waitsSince, appliedRule } = approval;
-  const { holdMs } = appliedRule.rule;
-  const from = waitsSince + at - since;
-  const end = momentOfHold(approval, from, holdMs) ?? from + holdMs;
-  return at + end - from;
-}
 
 /** While only the service is away, or a question is open, people can still press Undo. */
 const PAUSES_HOLDS: ReadonlySet<Pause["why"]> = new Set(["slack", "stopped"]);

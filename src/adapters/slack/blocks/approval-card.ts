@@ -210,14 +210,10 @@ function foldedBlocks(card: Card): Block[] {
   ];
 }
 
-function stateBlocks({ text, held, notDeliveredSince, cause }: CardState): Block[] {
+function stateBlocks({ text, held, cause }: CardState): Block[] {
   const until = held === null ? [] : onHold(held.until);
-  const since =
-    notDeliveredSince === null
-      ? []
-      : [span("Waiting to be delivered since "), moment(notDeliveredSince), span(". ")];
   if (text === CONFIRMED || text === "") return [];
-  const block = rich(line(...until, ...since, span(text)));
+  const block = rich(line(...until, span(text)));
   return [cause === null ? block : partWithId(`cause:${cause}`, block)];
 }
 

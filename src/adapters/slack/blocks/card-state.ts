@@ -9,7 +9,7 @@ import {
   type Delivery,
 } from "../../../domain/approval.ts";
 import { type WaitingReason, waitingReason } from "../../../domain/decision-gate.ts";
-import { dueAt, type HoldEnd, holdEnd } from "../../../domain/hold.ts";
+import { type HoldEnd, holdEnd } from "../../../domain/hold.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { isBraked, type Run } from "../../../domain/run.ts";
 import { requestSlot } from "../../../domain/slot.ts";
@@ -51,15 +51,13 @@ export type CardState = {
   readonly cause: CardCause | null;
   /** The end of the hold, until which the decision can be undone. Null if it is not on hold. */
   readonly held: HoldEnd | null;
-  /** Since when (wall clock, ms) the decision could not be delivered. `text` says why. Null unless delivery failed. */
-  readonly notDeliveredSince: number | null;
   /** The service's answer to the decision, if it was neither a yes nor a no. Untrusted text. */
   readonly answered: string | null;
   /** What the title leaves out. Empty if there is nothing to add. */
   readonly text: string;
 };
 
-const UNDECIDED = { decision: null, cause: null, held: null, notDeliveredSince: null, answered: null };
+const UNDECIDED = { decision: null, cause: null, held: null, answered: null };
 
 export function cardState(run: Run, approval: Approval): CardState {
   const { state } = approval;
@@ -92,7 +90,6 @@ export function cardState(run: Run, approval: Approval): CardState {
             ? delivery.cause
             : null,
         held: holdEnd(approval),
-        notDeliveredSince: waiting === null && isNotDelivered(delivery) ? dueAt(approval, decision) : null,
         answered: answeredBefore(delivery).answered ?? null,
         text: waiting ?? deliveryWords(delivery, decision, run),
       };

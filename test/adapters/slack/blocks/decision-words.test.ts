@@ -5,7 +5,7 @@ import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
-import { type Approval, type Delivery, type Decision, type Verdict } from "#src/domain/approval.ts";
+import { type Approval, type Delivery, type Decision } from "#src/domain/approval.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { OPENING, STOPPED, cardSlot } from "#src/domain/slot.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
@@ -123,24 +123,24 @@ describe("a decision", () => {
     for (const delivery of [again, { ...again, notSent: true } as const]) {
       const shown = decided(delivery);
       expect(shown).toContain("Approval recorded, not delivered yet");
-      expect(shown).toContain("Waiting to be delivered since {2026-11-20 12:00:00 UTC}");
+      expect(shown).toContain("decided {2026-11-20 12:00:00 UTC}");
       expect(shown).toContain("The service timed out.");
       expect(shown).toContain("Countersign keeps trying");
       expect(shown).not.toContain(", sending");
     }
   });
 
-  test("that was held is undelivered since the end of its hold", () => {
+  test("that was held says nothing else once a pause that began during its hold is over", () => {
     const { appliedRule, ...approval } = anApproval();
     const held = { ...appliedRule, rule: { ...appliedRule.rule, holdMs: 600_000 } };
-    const since = (verdict: Verdict): string => {
-      const by = { team: TEAM, user: APPROVER };
-      const decision = { verdict, reason: "", by, at: NOON, digest: approval.request.digest } as const;
-      const undelivered = withDelivery({ ...approval, appliedRule: held }, decision, again);
-      return printedMessage(approvalCard(run, undelivered));
+    const shown = (until: number | null): string => {
+      const pauses = [{ why: "slack", from: NOON + 590_000, until } as const];
+      const [by, { digest }] = [{ team: TEAM, user: APPROVER }, approval.request];
+      const decision = { verdict: "approve", reason: "", by, at: NOON, digest } as const;
+      const undelivered = { ...approval, appliedRule: held, followUp: { pauses } };
+      return printedMessage(approvalCard(run, withDelivery(undelivered, decision, again)));
     };
-    expect(since("approve")).toContain("Waiting to be delivered since {2026-11-20 12:10:00 UTC}");
-    expect(since("deny")).toContain("Waiting to be delivered since {2026-11-20 12:00:00 UTC}");
+    expect(shown(NOON + 4_000_000)).toBe(shown(null));
   });
 
   test("whose answer was lost is not described as unsent, nor as under way while the service is away", () => {
