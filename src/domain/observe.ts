@@ -33,30 +33,45 @@ export function isOutdated({ seen }: Run, askedAt: number): boolean {
 
 export function observe(run: Run, snapshot: Snapshot, ctx: Context): Run {
   if (!isWatched(run) || isOutdated(run, snapshot.askedAt)) return run;
-  return observeWithin(run, withinRoom(run, snapshot, ctx), ctx);
+  const all = listedIn(run, snapshot, ctx);
+  const { fitting, excess } = withinRoom(run, all.listed);
+  const context = fitting.length === 0 ? run.context : all.context;
+  return observeWithin(run, withUnreadable(snapshot, excess), { ...all, listed: fitting, context }, ctx);
 }
 
 /** The most approvals that one run may have, because a run is stored as a whole at every change. */
 export const MAX_APPROVALS = 5_000;
 
-/** Moves the requests that would take more approvals than `MAX_APPROVALS` to the unreadable items of the snapshot. */
-function withinRoom(run: Run, snapshot: Snapshot, ctx: Context): Snapshot {
-  let room = MAX_APPROVALS - run.approvals.length;
-  if (snapshot.pending === null || snapshot.pending.length <= room) return snapshot;
-  const [fitting, excess]: [PendingApproval[], PendingApproval[]] = [[], []];
-  for (const { item, approval } of listedIn(run, snapshot, ctx).listed) {
-    const fits = approval !== null || (room -= 1) >= 0;
-    (fits ? fitting : excess).push(item);
+/** Separates the requests that would take more approvals than `MAX_APPROVALS`. */
+function withinRoom(
+  { approvals }: Run,
+  listed: readonly Listed[],
+): { readonly fitting: readonly Listed[]; readonly excess: readonly Listed[] } {
+  let room = MAX_APPROVALS - approvals.length;
+  const [fitting, excess]: [Listed[], Listed[]] = [[], []];
+  for (const each of listed) {
+    const fits = each.approval !== null || (room -= 1) >= 0;
+    (fits ? fitting : excess).push(each);
   }
-  if (excess.length === 0) return snapshot;
-  const why = "is beyond the 5,000 requests that one run can make here";
-  const items = excess.map(({ id }) => ({ ids: [id], code: "too-many", why, source: "", hidden: 0 }));
-  return { ...snapshot, pending: fitting, unreadable: [...snapshot.unreadable, ...items] };
+  return { fitting, excess };
 }
 
-function observeWithin(run: Run, snapshot: Snapshot, ctx: Context): Run {
+function withUnreadable(snapshot: Snapshot, excess: readonly Listed[]): Snapshot {
+  if (excess.length === 0) return snapshot;
+  const why = "is beyond the 5,000 requests that one run can make here";
+  const items = excess.map(({ item: { id } }) => ({
+    ids: [id],
+    code: "too-many",
+    why,
+    source: "",
+    hidden: 0,
+  }));
+  return { ...snapshot, unreadable: [...snapshot.unreadable, ...items] };
+}
+
+function observeWithin(run: Run, snapshot: Snapshot, listing: Listing, ctx: Context): Run {
   const over = ending(snapshot.status);
-  const sighted = applySightings(run, snapshot, ctx);
+  const sighted = applySightings(run, snapshot, listing, ctx);
   const { context } = sighted;
   const seen = withSeenStatus(run.seen, snapshot, ctx.now);
   const watch = watchAfter(run.watch, over !== null, ctx);
@@ -158,13 +173,15 @@ type Listed = {
   readonly request: Request;
   readonly approval: Approval | null;
 };
+/** `askedAt`: when the fetch counts as begun. */
+type Listing = {
+  readonly listed: readonly Listed[];
+  readonly context: RunContext | null;
+  readonly askedAt: number;
+};
 
-/** Returns the listed requests, each with its approval, or with null if it is new. `askedAt`: when the fetch counts as begun. */
-function listedIn(
-  run: Run,
-  snapshot: Snapshot,
-  ctx: Context,
-): { readonly listed: readonly Listed[]; readonly context: RunContext | null; readonly askedAt: number } {
+/** Returns the listed requests, each with its approval, or with null if it is new. */
+function listedIn(run: Run, snapshot: Snapshot, ctx: Context): Listing {
   const over = ending(snapshot.status) !== null;
   const items = over ? [] : (snapshot.pending ?? []);
   // A terminal state is final, no matter when the fetch began.
@@ -183,11 +200,11 @@ function listedIn(
 function applySightings(
   run: Run,
   snapshot: Snapshot,
+  { listed, context, askedAt }: Listing,
   ctx: Context,
 ): { approvals: readonly Approval[]; says: DecisionNotice[]; context: RunContext | null } {
   if (snapshot.pending === null && ending(snapshot.status) === null)
     return { approvals: run.approvals, says: [], context: run.context };
-  const { listed, context, askedAt } = listedIn(run, snapshot, ctx);
   const requests = new Map(listed.map(({ approval, request }) => [approval?.id, request]));
   const unlisted = createUnlisted(snapshot, askedAt);
   const isDenied = deniesNext(run);

@@ -38,6 +38,21 @@ test("a request under a used id takes room like any other: one beyond the most t
   expect(look(beyond, LATER + 2, "apr_1").unreadable).toBeNull();
 });
 
+test("a look at a run with thousands of requests takes the digest of each once", () => {
+  const ids = Array.from({ length: MAX_APPROVALS / 2 + 1 }, (_, at) => `other_${at}`);
+  const digests: string[] = [];
+  const digest = (text: string): string => {
+    digests.push(text);
+    return text;
+  };
+  const look = (run: Run, ms: number): Run =>
+    observe(run, aSnapshot(run, ids, { askedAt: NOON + ms }), { ...contextAt(ms), digest });
+  const run = look(deliveredRun({ type: "confirmed", at: NOON, stillListed: null }), 1);
+  digests.length = 0;
+  expect(look(run, 2).approvals).toHaveLength(ids.length + 1);
+  expect(digests.length).toBe(new Set(digests).size);
+});
+
 describe("a decided request that is still listed after the policy's volatile fields change", () => {
   const LATER = DECISION_LINGER_MS + 1;
   const POLLED = { action: "delete it", worker: { load: 1 }, polled_at: 1 };
