@@ -71,7 +71,7 @@ export function refusalWords(refusal: Refusal, asker: UserId | null = null): str
     case "part-filled":
       return `${missingWords(refusal)} Nothing was sent. You can still deny it.`;
     case "rule-changed":
-      return `Another rule applies now than when you opened this form, so your approval does not count. Nothing was sent. Before: ${promisedWords(refusal.was)}. Now: ${promisedWords(refusal.now)}. To approve it, open the request again.`;
+      return ruleChangedWords(promisedWords(refusal.was), promisedWords(refusal.now));
     case "word-needed":
       return `Type ${quoted(refusal.word)} to approve this. Nothing was sent.`;
     case "file-refused":
@@ -119,6 +119,9 @@ const namedParts = (parts: readonly Part[]): string => escaped(oneLine(partsInWo
 
 const promisedWords = ({ needs, holdMs, parts = [] }: Promised): string =>
   `${needs === 1 ? "1 approval" : `${count(needs)} approvals`}${parts.length === 0 ? "" : ` (from ${namedParts(parts)})`}, ${holdMs > 0 ? `held for ${duration(holdMs)}` : "sent at once"}`;
+
+const ruleChangedWords = (was: string, now: string): string =>
+  `${was === now ? "The people of a part have changed since" : "Another rule applies now than when"} you opened this form, so your approval does not count. Nothing was sent. ${was === now ? "" : `Before: ${was}. Now: ${now}. `}To approve it, open the request again.`;
 
 function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified" }>): string {
   if (of !== undefined)

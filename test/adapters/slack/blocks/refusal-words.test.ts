@@ -182,3 +182,15 @@ test("in private notices, the service's words are only where Slack reads no mark
     for (const each of noticesWith(words)) expectMessage(privateNotice(each, aRun()));
   });
 });
+
+test("a form whose part only has other people now is refused with words that say so", () => {
+  const people = { groups: [], channels: [] };
+  const rule = (...users: readonly UserId[]) => ({
+    needs: 1,
+    holdMs: 0,
+    parts: [{ name: "Security", users, ...people }],
+  });
+  const words = refusalWords({ type: "rule-changed", was: rule(BEN), now: rule(BEN, CLEO) });
+  expect(words).toContain("The people of a part have changed since you opened this form");
+  expect(words).not.toMatch(/Before|Now/);
+});

@@ -70,6 +70,11 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
       was: { needs: 2, holdMs: 0, parts: partsNamed("Operations", "Security") },
       now: { needs: 2, holdMs: 0, parts: partsNamed("Operations", "Legal") },
     },
+    {
+      type: "rule-changed",
+      was: { needs: 1, holdMs: 0, parts: partsNamed("Security") },
+      now: { needs: 1, holdMs: 0, parts: partsNamed("Security").map((part) => ({ ...part, users: [BEN] })) },
+    },
   ],
   "word-needed": [{ type: "word-needed", word: "production" }],
   "not-all-shown": [{ type: "not-all-shown", fields: 12 }],
