@@ -219,12 +219,12 @@ function alreadyDecided(
   const what = decision.verdict === "approve" ? "approved" : "denied";
   const at = when(decision);
   if (decision.stoppedBy !== undefined)
-    return `${mentioned(decision.stoppedBy)} stopped this run, so this was denied, ${at}. Your decision was not sent. If the request is still wanted, the agent must ask again once the run is no longer stopped.`;
+    return `${mentioned(decision.stoppedBy)} stopped this run, so this was denied, ${at}. Nothing more was sent. If the request is still wanted, the agent must ask again once the run is no longer stopped.`;
   if (decision.by === null)
     return `The policy ${what} this, ${at}, because the deadline had passed. Nothing more was sent.`;
   if (decision.by.user === asker)
     return `You already ${what} this, ${at}. Nothing more was sent; the card says what became of it.`;
-  return `<@${decision.by.user}> already ${what} this, ${at}. Your decision was not sent; the card says what became of theirs.`;
+  return `<@${decision.by.user}> already ${what} this, ${at}. Nothing more was sent; the card says what became of it.`;
 }
 
 const NOT_YOU = "You can't decide this";
@@ -285,7 +285,7 @@ export function refusalPlain(refusal: Refusal): string {
     return tooLateWords({ ...refusal.became, at: null });
   if (refusal.type === "already-decided") {
     const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
-    return `This was already ${what}. Your decision was not sent; the card says what became of the first one.`;
+    return `This was already ${what}. Nothing more was sent; the card says what became of it.`;
   }
   if (isFollowUpRefusal(refusal)) return followUpRefusalPlain(refusal);
   if (refusal.type === "requester") return `${askedWords(refusal)} Nothing was sent.`;
