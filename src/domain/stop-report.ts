@@ -59,10 +59,9 @@ export type DenialByStop = { readonly approval: Approval; readonly fate: DenialF
 /** Returns null if the stop did not deny the request. */
 function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   const { state, past } = approval;
-  if (mayOnlyPeopleDeny(approval)) {
-    if (state.type === "pending") return "refused";
-    if (state.type === "closed" && state.cause === "expired" && isWatched(run)) return "expired";
-  }
+  if (state.type === "pending") return mayOnlyPeopleDeny({ past }) ? "refused" : null;
+  const isExpired = state.type === "closed" && state.cause === "expired" && isWatched(run);
+  if (isExpired && mayOnlyPeopleDeny({ past })) return "expired";
   const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
   const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
   const last = past.at(-1);
