@@ -245,10 +245,15 @@ function expireIfDue(approval: Approval, ctx: Context): Approval {
   return announced(withPolicyDenial(approval, decision, "expired"));
 }
 
-/** The service refused the denial by which a stop had reopened the expired request. Its people were called at its deadline. */
-const hasExpiredBefore = ({ calls = [], past, requestVersion }: Approval): boolean =>
-  past.at(-1)?.decision.stoppedBy !== undefined &&
-  calls.some(({ says, of }) => says === "over" && of === requestVersion);
+/**
+ * The service refused the denial by which a stop had reopened the expired request, and its people were last called to say that the time was
+ * over.
+ */
+function hasExpiredBefore({ calls = [], past, requestVersion }: Approval): boolean {
+  const last = calls.at(-1);
+  const isToldAlready = last?.says === "over" && last.of === requestVersion;
+  return isToldAlready && past.at(-1)?.decision.stoppedBy !== undefined;
+}
 
 /** Begins the reason of such a denial, because the agent sees nothing but the reason. */
 export const BY_POLICY = "Denied by policy: ";

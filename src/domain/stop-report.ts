@@ -60,10 +60,11 @@ export type DenialByStop = { readonly approval: Approval; readonly fate: DenialF
 function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   const { state, past } = approval;
   if (state.type === "pending") return mayOnlyPeopleDeny({ past }) ? "refused" : null;
-  const isExpired = state.type === "closed" && state.cause === "expired" && isWatched(run);
-  if (isExpired && mayOnlyPeopleDeny({ past })) return "expired";
   const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
   const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
+  const isExpired = state.type === "closed" && state.cause === "expired" && isWatched(run);
+  if (isExpired && past.some(({ decision, cause }) => cause === "refused" && isByStop(decision)))
+    return "expired";
   const last = past.at(-1);
   if (state.type === "closed" && last?.cause === state.cause && isByStop(last.decision))
     return "not-confirmed";

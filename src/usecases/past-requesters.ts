@@ -97,8 +97,8 @@ export async function requestersOf(deps: UseCaseDeps, id: string): Promise<reado
 type ChannelRead = { readonly channel: ChannelId | null; readonly forged: readonly Finding[] };
 
 /**
- * Resolves to the run's channel by its newest proven entry. It is null if there is none, or if no proven entry shows that key and id belong
- * to one run: the key may then be that of a run in another channel.
+ * Resolves to the run's channel by its newest proven entry. It is null if no proven entry names both ids: the key may then be that of a run in
+ * another channel. That no entry contradicts proves nothing, because unsigned columns say which entries are found.
  */
 export async function channelInAudit(
   { store }: Pick<UseCaseDeps, "store">,
@@ -106,44 +106,16 @@ export async function channelInAudit(
 ): Promise<ChannelRead> {
   const forged: Finding[] = [];
   const deps = { store, integrity: { found: (finding: Finding) => void forged.push(finding) } };
-  const entries = await store.auditOfRun(key);
-  // Other entries repeat what the record said, and someone may have changed the record before.
-  const naming = await allProven(
-    deps,
-    entries.filter(({ entry }) => NAME_REQUESTERS.has(entry.what)),
-  );
-  const ofKey = naming.flatMap((entry) => (entry?.run === key ? [entry] : []));
-  const isOne =
-    ofKey.some(({ runId }) => runId === id) ||
-    (ofKey.some(({ what }) => what === "started") &&
-      isUncontradicted(await allProven(deps, [...entries, ...(await store.auditOfRun(id))]), { key, id }));
-  return {
-    channel: isOne ? (ofKey.findLast(({ channel }) => channel !== null)?.channel ?? null) : null,
-    forged,
-  };
-}
-
-/**
- * Returns whether all entries are proven, and none gives the key another id or the id another key. Before 0.3.0, no entry about a start had
- * both ids.
- */
-const isUncontradicted = (
-  entries: readonly (KeptEntry["entry"] | null)[],
-  { key, id }: { readonly key: RunKey; readonly id: RunId },
-): boolean =>
-  entries.every(
-    (entry) =>
-      entry !== null &&
-      (entry.run === null || entry.runId === null || (entry.run === key) === (entry.runId === id)),
-  );
-
-async function allProven(
-  deps: ProofDeps,
-  entries: readonly KeptEntry[],
-): Promise<readonly (KeptEntry["entry"] | null)[]> {
-  const found: (KeptEntry["entry"] | null)[] = [];
-  for (const { seq } of entries) found.push(await provenOf(deps, seq));
-  return found;
+  const ofKey: KeptEntry["entry"][] = [];
+  for (const { seq, entry } of await store.auditOfRun(key)) {
+    // Other entries repeat what the record said, and someone may have changed the record before.
+    if (!NAME_REQUESTERS.has(entry.what)) continue;
+    const proven = await provenOf(deps, seq);
+    if (proven?.run === key) ofKey.push(proven);
+  }
+  const isOne = ofKey.some(({ runId }) => runId === id);
+  const named = ofKey.findLast(({ channel }) => channel !== null);
+  return { channel: isOne ? (named?.channel ?? null) : null, forged };
 }
 
 /** The entry that asks for a start does not have the service's id. A later entry of the run has both. */

@@ -180,6 +180,19 @@ describe("a request that expired here", () => {
     expect(run.posts["call 2 apr_1"]).toMatchObject({ shows: "over of 1 closed" });
   });
 
+  test("is not counted by a later stop if the service refused the denial of the policy", async () => {
+    const bench = await createBench();
+    bench.policy = aPolicy({ expiry: { afterMs: 60_000, outcome: "deny" } });
+    bench.agents.answer = () => Promise.resolve({ type: "refused", words: "no" } as const);
+    const { id } = await bench.withCard();
+    await bench.clock.pass(90_000);
+    expect((await bench.run(id)).approvals).toMatchObject([{ state: { type: "closed", cause: "expired" } }]);
+    bench.agents.pending.set(id, []);
+    await bench.flow.stopRun.stop(await pressOn(bench, id));
+    await bench.clock.pass(60_000);
+    expect(deniedByStop(await bench.run(id))).toEqual(NONE);
+  });
+
   test("stays as it is if the service no longer lists it", async () => {
     const { verdicts, state } = await stoppedAfterExpiry([]);
     expect(verdicts).toEqual([]);
