@@ -104,7 +104,7 @@ test("of a copy that has what a restore lost, verify names the restore and what 
   const { code, err } = await against(sink);
   expect(err).toContain("DIFFERS at entry 3, 4, 5");
   expect(err).toContain(
-    `Entry 4 records a restore at ${moment(8)} from a back-up made at ${moment(2)}. What AUDIT_SINK got between these times is not in this audit, and its numbers were given again. Any other difference means tampering. `,
+    `Entry 4 records a restore at ${moment(8)} from a back-up made at ${moment(2)}. What AUDIT_SINK got between these times is not in this audit, and its numbers were given again. This explains the first difference. Any other means another restore or tampering. `,
   );
   expect(err).toContain("Give AUDIT_SINK a new file");
   expect(code).toBe(1);

@@ -21,7 +21,7 @@ const ABOUT: { readonly [type in Lost["type"]]: { readonly each: string; readonl
   },
   line: {
     each: "What AUDIT_SINK got between these times is not in this audit, and its numbers were given again.",
-    all: "Any other difference means tampering. Give AUDIT_SINK a new file after a restore, and keep the old one: docs/backup.md.",
+    all: "This explains the first difference. Any other means another restore or tampering. Give AUDIT_SINK a new file after a restore, and keep the old one: docs/backup.md.",
   },
 };
 
