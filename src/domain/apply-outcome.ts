@@ -11,7 +11,7 @@ import { backoffMs, type Effect, markedEffects, type Outcome, retryAfterOf } fro
 import { isHopeless } from "./kept-messages.ts";
 import { observe } from "./observe.ts";
 import {
-  POST_LINGER_MS,
+  SWEEP_AFTER_MS,
   type PostedMessage,
   type Upload,
   uploadedFile,
@@ -265,17 +265,23 @@ export function settleMarks(run: Run, ctx: Context, isExecuting: (effect: Effect
     .reduce((next, effect) => applyOutcome(next, effect, LOST, ctx), run);
 }
 
-/** Like `settleMarks`, for a run that another process may have followed until now. Plans a redraw of the messages that it was updating, too. */
+/**
+ * Like `settleMarks`, for a run that another process may have followed until now. Also plans to look again at the messages that this process
+ * was posting or updating.
+ */
 export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
-  return redrawLater(settleMarks(run, ctx, isExecuting), ctx.monotonic);
+  return lookAgain(settleMarks(run, ctx, isExecuting), ctx.monotonic);
 }
 
-/** Plans a sweep of each message with an update in progress. That update may arrive after ours, so we draw once more when it no longer can. */
-function redrawLater(run: Run, monotonic: number): Run {
-  const uncertain = Object.entries(run.posts).flatMap(([slot, post]) =>
-    post.type === "up" && post.shows === "" && post.sweepAt === null
-      ? [[slot, { ...post, sweepAt: monotonic + POST_LINGER_MS }] as const]
-      : [],
-  );
+/**
+ * Plans a sweep of each message with an update in progress. That update may arrive after ours, so we draw once more when it no longer can. A
+ * planned sweep waits its whole time again: if the wall clock was set forward before the restart, the time was not really over.
+ */
+function lookAgain(run: Run, monotonic: number): Run {
+  const sweepAt = monotonic + SWEEP_AFTER_MS;
+  const uncertain = Object.entries(run.posts).flatMap(([slot, post]) => {
+    if (post.type !== "up" || (post.shows !== "" && post.sweepAt === null)) return [];
+    return post.sweepAt !== null && post.sweepAt >= sweepAt ? [] : [[slot, { ...post, sweepAt }] as const];
+  });
   return uncertain.length === 0 ? run : { ...run, posts: { ...run.posts, ...Object.fromEntries(uncertain) } };
 }

@@ -65,7 +65,7 @@ const MARKED: { readonly [Type in Effect["type"]]: ((run: Run) => readonly Effec
   "create-run": ({ creation }) => (creation.type === "sending" ? [{ type: "create-run" }] : []),
   post: ({ posts }) => slotsIn("sending", posts).map((slot) => ({ type: "post", slot })),
   find: null,
-  // An update does have a mark, the empty render key. `redrawLater` in apply-outcome.ts settles it.
+  // An update does have a mark, the empty render key. `lookAgain` in apply-outcome.ts settles it.
   update: null,
   sweep: null,
   upload: null,

@@ -9,7 +9,7 @@ import { recover } from "#src/domain/apply-outcome.ts";
 import { isFinished, reconcile } from "#src/domain/reconcile.ts";
 import type { Run } from "#src/domain/run.ts";
 import { cardSlot, listingSlot, OPENING, requestSlot, UNREADABLE, MISSING } from "#src/domain/slot.ts";
-import { PASSING_MS, type PostedMessage } from "#src/domain/posted-message.ts";
+import { PASSING_MS, type PostedMessage, SWEEP_AFTER_MS } from "#src/domain/posted-message.ts";
 import type { Creation, Seen } from "#src/domain/run.ts";
 import { observe } from "#src/domain/observe.ts";
 import { cardRenderKey, openingRenderKey } from "#src/domain/render-key.ts";
@@ -129,6 +129,22 @@ test("a message whose answer was lost is looked for once its request can hardly 
   const lost = recover(sending, contextAt());
   expect(keysOf(lost, NOON + 3_999)).toEqual([]);
   expect(keysOf(lost, NOON + 4_000)).toEqual(["find opening"]);
+});
+
+test("late copies of a message are looked for half a minute after a restart, although its clock may have jumped", () => {
+  const up = {
+    type: "up",
+    ts: MessageTs("1.1"),
+    shows: "",
+    sweepAt: NOON,
+    notBefore: NOON,
+    tries: 1,
+  } as const;
+  const before: Run = { ...aRun(), posts: { [OPENING]: up } };
+  const recovered = recover(before, contextAt());
+  expect(recovered.posts[OPENING]).toMatchObject({ sweepAt: NOON + SWEEP_AFTER_MS });
+  const later = { ...before, posts: { [OPENING]: { ...up, sweepAt: NOON + 40_000 } } };
+  expect(recover(later, contextAt())).toBe(later);
 });
 
 describe("an opening in the first seconds of its run", () => {

@@ -17,6 +17,8 @@ const DISTRUSTED = [11, 12, 13, 14, 15, 16];
 const SEEDS = { from: 5_001, count: 85 };
 /** Seeds that found a bug in Countersign. They were played before histories had a focus. */
 const FOUND = [1_297, 5_018];
+/** The same, since nearly half of the seeds have a focus. */
+const FOUND_WITH_FOCUS = [60_000_617];
 /** Seeds that found a bug in the judge, before histories had a focus. */
 const ACQUITTED = [20_374, 20_528, 11_007_214, 11_007_776, 12_006_346];
 /**
@@ -88,6 +90,13 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
     "keeps the invariants in the history of seed %i, which once broke them",
     async (seed) => {
       seen(await playSeed(seed, { focus: "none" }));
+    },
+  );
+
+  test.each(FOUND_WITH_FOCUS)(
+    "keeps the invariants in the history of seed %i, which once broke them under its focus",
+    async (seed) => {
+      seen(await playSeed(seed));
     },
   );
 
