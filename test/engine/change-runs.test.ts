@@ -5,6 +5,7 @@ import { type RunId, type RunKey, UserId } from "#src/domain/ids.ts";
 import { changeEach } from "#src/engine/change-runs.ts";
 import type { Run } from "#src/domain/run.ts";
 import { ROW_UNREADABLE } from "#src/ports/store.ts";
+import { loaded } from "../make/bench-store.ts";
 import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
 import { aSnapshot } from "../make/history.ts";
 import { aRun, aRunId, aWatchedRun, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
@@ -24,12 +25,6 @@ async function started(bench: Bench, intention: string): Promise<RunKey> {
   if (!run.ok) throw new Error(run.error.type);
   await bench.clock.pass(5_000);
   return run.value;
-}
-
-async function loaded({ store }: Bench, key: RunKey) {
-  const found = await store.load(key);
-  if (found === null) throw new Error(`no run ${key}`);
-  return found.run;
 }
 
 describe("a change of many runs", () => {

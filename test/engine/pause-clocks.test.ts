@@ -8,6 +8,7 @@ import { ageAt } from "#src/domain/follow-up.ts";
 import { GroupId, type RunId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { BACKUP_MARK } from "#src/ports/store.ts";
+import { breakStore } from "../make/bench-store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
@@ -255,15 +256,6 @@ describe("while nothing runs", () => {
     expect(await minutesOld(bench, id)).toBe(11);
   });
 });
-
-/** Makes every call to the store fail, until the returned function is called. */
-function breakStore({ store }: Bench): () => void {
-  const works = { ...store };
-  const fails = () => Promise.reject(failure("store_unreachable"));
-  for (const name of ["load", "save", "document", "putDocument", "eachRun", "renew", "extend", "claim"])
-    Object.assign(store, { [name]: fails });
-  return () => void Object.assign(store, works);
-}
 
 describe("while the store is away", () => {
   test.each([0, 7_000, 13_000, 29_000])(

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Click } from "#src/usecases/open-form.ts";
-import { type Bench, createBench, failure } from "../make/bot.ts";
+import { breakStore } from "../make/bench-store.ts";
+import { type Bench, createBench } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 
@@ -27,15 +28,6 @@ async function holding(): Promise<{ bench: Bench; click: Click }> {
   await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "go");
   await bench.clock.pass(MIN);
   return { bench, click };
-}
-
-/** Makes every call to the store fail, until the returned function is called. */
-function breakStore({ store }: Bench): () => void {
-  const works = { ...store };
-  const fails = () => Promise.reject(failure("store_unreachable"));
-  for (const name of ["load", "save", "document", "putDocument", "eachRun", "renew", "extend", "claim"])
-    Object.assign(store, { [name]: fails });
-  return () => void Object.assign(store, works);
 }
 
 const AWAY: Record<string, (bench: Bench) => Promise<void>> = {

@@ -62,12 +62,18 @@ test("a press on Stop that arrives again after the stop was lifted does not stop
   expect(await bench.store.auditAfter(0, ["stopped"], 100)).toHaveLength(2);
 });
 
-test("a press on Stop works on a message that still shows no stop, once the lift is older than a repeated delivery", async () => {
+/** A stop that was lifted, and a press on Stop from before it. */
+async function lifted() {
   const bench = await createBench();
   const { id } = await bench.withCard();
   const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run: (await bench.run(id)).key, shown: null };
   await bench.flow.stopRun.stop(press);
   await bench.flow.stopRun.lift({ ...press, shown: (await bench.run(id)).stop?.at ?? null });
+  return { bench, id, press };
+}
+
+test("a press on Stop works on a message that still shows no stop, once the lift is older than a repeated delivery", async () => {
+  const { bench, id, press } = await lifted();
   await bench.clock.pass(PRESS_REPEATS_MS);
   expect(await bench.flow.stopRun.stop(press)).toMatchObject({ error: { refusal: { type: "other-stop" } } });
   await bench.clock.pass(1);
@@ -77,11 +83,7 @@ test("a press on Stop works on a message that still shows no stop, once the lift
 });
 
 test("a press on Stop works on such a message although the clock was set back behind the lift", async () => {
-  const bench = await createBench();
-  const { id } = await bench.withCard();
-  const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run: (await bench.run(id)).key, shown: null };
-  await bench.flow.stopRun.stop(press);
-  await bench.flow.stopRun.lift({ ...press, shown: (await bench.run(id)).stop?.at ?? null });
+  const { bench, press } = await lifted();
   bench.clock.step(-60 * 60_000);
   expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
 });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Person } from "#src/domain/authorization.ts";
 import { ChannelId, RunKey, TeamId, UserId } from "#src/domain/ids.ts";
 import type { Asker } from "#src/usecases/access.ts";
+import { loaded } from "../make/bench-store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aRunKey, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
@@ -16,12 +17,6 @@ const REFUSED: readonly [string, Partial<Person>, string][] = [
   ["a person of another organization", { kind: "outsider" }, "outsider"],
   ["someone who cannot see the channel", { seesChannel: false }, "not-in-channel"],
 ];
-
-async function loaded({ store }: Bench, key: RunKey) {
-  const found = await store.load(key);
-  if (found === null) throw new Error(`no run ${key}`);
-  return found.run;
-}
 
 describe("a run that is over", () => {
   /** A finished run: one of REQUESTER's that the service refused to start. */

@@ -5,19 +5,14 @@ import type { Person } from "#src/domain/authorization.ts";
 import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";
 import type { Asker } from "#src/usecases/access.ts";
 import { LOOKS_BLANK } from "../domain/deceptive-text.ts";
-import { type Bench, clickOn, createBench, failure } from "../make/bot.ts";
-import { APPROVER, aRunId, type aRunKey, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
+import { loaded } from "../make/bench-store.ts";
+import { clickOn, createBench, failure } from "../make/bot.ts";
+import { APPROVER, aRunId, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 import { aPolicy } from "../make/policy.ts";
 
 const BY: Asker = { team: TEAM, user: REQUESTER, channel: CHANNEL };
 const SECOND: Asker = { ...BY, user: UserId("U0SECOND") };
 const task = (intention: string, input = "rotate") => ({ input, intention, answerUrl: null });
-
-async function loaded({ store }: Bench, key: ReturnType<typeof aRunKey>) {
-  const found = await store.load(key);
-  if (found === null) throw new Error(`no run ${key}`);
-  return found.run;
-}
 
 const REFUSED: readonly [string, Partial<Person>, string][] = [
   ["a guest", { kind: "guest" }, "guest"],

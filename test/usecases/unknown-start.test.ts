@@ -3,18 +3,13 @@
 import { describe, expect, test } from "vitest";
 import { UserId } from "#src/domain/ids.ts";
 import type { Asker } from "#src/usecases/access.ts";
+import { loaded } from "../make/bench-store.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { aRunKey, CHANNEL, REQUESTER, TEAM } from "../make/run.ts";
 
 const BY: Asker = { team: TEAM, user: REQUESTER, channel: CHANNEL };
 const SECOND: Asker = { ...BY, user: UserId("U0SECOND") };
 const task = (intention: string, input = "rotate") => ({ input, intention, answerUrl: null });
-
-async function loaded({ store }: Bench, key: ReturnType<typeof aRunKey>) {
-  const found = await store.load(key);
-  if (found === null) throw new Error(`no run ${key}`);
-  return found.run;
-}
 
 describe("a run that may have been created", () => {
   async function unknown() {
