@@ -6,7 +6,7 @@ import { createWriteStream, existsSync, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { shown } from "../adapters/store/database-copy.ts";
-import { isNoSuchFile, isOfEngine, reasonOf, unusable } from "../adapters/store/faults.ts";
+import { isNoEntry, isOfEngine, reasonOf, unusable } from "../adapters/store/faults.ts";
 import { explainFaults, readAuditConfig } from "../config.ts";
 import type { AuditVerdict } from "../domain/audit/verify-chain.ts";
 import { slackNames } from "./slack/ask-slack.ts";
@@ -253,7 +253,7 @@ async function write(pieces: AsyncIterable<string> | Iterable<string>, out: stri
     renameSync(partial, out);
   } catch (error) {
     if (error !== to.errored) throw error;
-    const why = isNoSuchFile(error) ? "its folder does not exist" : reasonOf(error);
+    const why = isNoEntry(error) ? "its folder does not exist" : reasonOf(error);
     throw new Error(`Cannot write ${out}: ${why}. Correct this, or name another file with --out.`, {
       cause: error,
     });

@@ -7,6 +7,7 @@ import type { Json } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { ALARMS } from "../../ports/notification.ts";
 import type { AuditRow, Database, Trx } from "./database.ts";
+import { DISPUTES, FREEZES, openEntries } from "./open-entries.ts";
 import { parsedJson } from "./run-row.ts";
 
 type AuditBase = {
@@ -56,7 +57,7 @@ export async function archiveLimit(
   db: Reader,
   { before, withoutSink }: ArchiveOptions,
 ): Promise<ArchiveLimit> {
-  const disputes = await openOnes(db, DISPUTES);
+  const disputes = await openEntries(db, DISPUTES);
   const kept: readonly Kept[] = [
     await first(db, before),
     {
@@ -69,7 +70,7 @@ export async function archiveLimit(
       because: "it is about tampering, and acknowledged findings must stay on record",
     },
     {
-      firstKept: (await openOnes(db, ["frozen", "freeze-lifted"]))[0]?.seq ?? null,
+      firstKept: (await openEntries(db, FREEZES))[0]?.seq ?? null,
       because: "a freeze in force follows from it",
     },
     firstDisputed(disputes),
@@ -162,39 +163,6 @@ async function firstFinding(db: Reader): Promise<number | null> {
   const kinds = ["tampering-found", "tampering-acknowledged"];
   const entries = db.selectFrom("audit").select("seq").where("what", "in", kinds);
   return (await entries.orderBy("seq").limit(1).executeTakeFirst())?.seq ?? null;
-}
-
-/** The kind of entry that begins something, and the kind that ends it. */
-type Kinds = readonly [begins: string, ends: string];
-export const DISPUTES: Kinds = ["disputed", "dispute-closed"];
-
-const openOnes = async (db: Reader, kinds: Kinds) =>
-  stillOpen(await beginningsAndEnds(db, kinds).execute(), kinds[0]);
-
-/** Finds the entries of these kinds, or those after the entry `after`, in their order. */
-export function beginningsAndEnds(db: Pick<Reader, "selectFrom">, kinds: Kinds, after = 0) {
-  const rows = db
-    .selectFrom("audit")
-    .select(["seq", "run", "run_id", "what", "entry"])
-    .where("what", "in", kinds);
-  return rows.where("seq", ">", after).where("seq", "<=", Number.MAX_SAFE_INTEGER).orderBy("seq");
-}
-
-/**
- * Returns the entries of the kind `opens` that no later entry of another kind ends. Two freezes of one channel can be in force at once.
- * `rows`: in their order.
- */
-export function stillOpen<Row extends Pick<AuditRow, "seq" | "what" | "entry">>(
-  rows: readonly Row[],
-  opens: string,
-): readonly Row[] {
-  const open = new Map<number, Row>();
-  for (const row of rows) {
-    const refers = parsedEntry(row.entry)?.["refers"];
-    if (row.what === opens) open.set(row.seq, row);
-    else if (typeof refers === "number") open.delete(refers);
-  }
-  return [...open.values()];
 }
 
 /** The most notifications that are named. */

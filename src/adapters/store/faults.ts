@@ -129,8 +129,6 @@ export function unusable(where: string, error: unknown, words = faultOf(error).w
 /** Returns the reason of a failure, for a message about a file that is not a database. */
 export const reasonOf = (error: unknown): string => faultOf(error).words;
 
-export const isNoSuchFile = (error: unknown): boolean => codeOf(error) === "ENOENT";
-
 export const isFull = (error: unknown): boolean => faultOf(error).code === "store_full";
 /** This user may not write, or the medium is read-only. */
 export const isDenied = (error: unknown): boolean =>

@@ -8,10 +8,10 @@ import { type Run, runId } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { RunStore, SideWrites, StoredRun } from "../../ports/store.ts";
 import { appendAudit, isFrozenAfter } from "./append-audit.ts";
-import { beginningsAndEnds, DISPUTES, stillOpen } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { holders, holdsShard } from "./leases.ts";
 import type { LongTexts } from "./long-texts.ts";
+import { beginningsAndEnds, DISPUTES, stillOpen } from "./open-entries.ts";
 import { STORED, toRow } from "./run-row.ts";
 import { isSealed, type Seals } from "./seals.ts";
 import type { SettledEntries } from "./settled-entries.ts";
@@ -50,14 +50,14 @@ async function forget(db: Database, before: number, isStopping = (): boolean => 
   const old = db.selectFrom("runs").where("finished", "=", 1).where("changed_at", "<", before);
   const keys = (await read(() => old.select("key").execute())).map(({ key }) => key);
   const known = await read(() => beginningsAndEnds(db, DISPUTES).execute());
-  const [open, newest] = [stillOpen(known, "disputed"), known.at(-1)?.seq ?? 0];
+  const [open, newest] = [stillOpen(known, DISPUTES), known.at(-1)?.seq ?? 0];
   let count = 0;
   for (const batch of inBatches(keys, DELETED_AT_ONCE)) {
     if (isStopping()) break;
     // A run may have changed, or a decision may be disputed, since its key was found.
     count += await write(db, async (trx) => {
       const later = await beginningsAndEnds(trx, DISPUTES, newest).execute();
-      const disputes = stillOpen([...open, ...later], "disputed");
+      const disputes = stillOpen([...open, ...later], DISPUTES);
       const disputed = new Set(disputes.map(({ run }) => run));
       const keys = batch.filter((key) => !disputed.has(key));
       if (keys.length === 0) return 0;

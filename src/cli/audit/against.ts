@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { auditSignatures, digestOf } from "../../adapters/store/audit-key.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
-import { isNoSuchFile, reasonOf } from "../../adapters/store/faults.ts";
+import { isNoEntry, reasonOf } from "../../adapters/store/faults.ts";
 import { type CopyComparison, readCopy } from "../../audit/compare-copy.ts";
 import type { Lost } from "./restored.ts";
 
@@ -53,7 +53,7 @@ async function* linesOf(file: string, fd: number, bytes: number): AsyncGenerator
 }
 
 function unreadable(file: string, error: unknown): Error {
-  const why = isNoSuchFile(error) ? "there is no such file" : reasonOf(error);
+  const why = isNoEntry(error) ? "there is no such file" : reasonOf(error);
   return new Error(`Cannot read the copy ${file}: ${why}. Give --against the file that AUDIT_SINK wrote.`, {
     cause: error,
   });

@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Database } from "#src/adapters/store/database.ts";
 import { decidedBefore, entriesOfRuns } from "#src/adapters/store/audit-log.ts";
-import { beginningsAndEnds } from "#src/adapters/store/archive-bounds.ts";
+import { beginningsAndEnds, FREEZES } from "#src/adapters/store/open-entries.ts";
 import { openPostgres, POSTGRES } from "#src/adapters/store/postgres.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
@@ -55,8 +55,7 @@ const sameRun = (db: Database): Query =>
 const disputesOfOne = (db: Database): Query =>
   disputesOf(db, { run: RunKey("agentrun4000"), approval: "apr40000" as ApprovalId, refers: 1, by: null });
 
-const freezes = (db: Database, after: number): Query =>
-  beginningsAndEnds(db, ["frozen", "freeze-lifted"], after);
+const freezes = (db: Database, after: number): Query => beginningsAndEnds(db, FREEZES, after);
 
 /** Entries, and how many freezes come after them. */
 const AFTER = [
