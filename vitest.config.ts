@@ -83,6 +83,9 @@ const SHARING = [
   "test/sandbox/slack/**/!(typing|published-types).test.ts",
 ];
 
+/** For tests that only compute. `npm run check` and `check:faults` run them beside the others, in a process of their own. */
+const YIELD = "test/make/yield-to-others.ts";
+
 /** The whole app in the process of the test, in worlds of their own. Its modules are loaded and compiled once for each worker. */
 const IN_WORLDS = ["test/journeys/*.test.ts", "test/attacks/!(story|campaign).test.ts"];
 
@@ -102,9 +105,9 @@ const PROGRAMS = [
 ];
 
 /**
- * Real processes are killed, every call goes wrong once, attacks are made on a bot at work, a storm plays at Slack's pace, and histories are
- * simulated. This takes minutes, so `npm run check` leaves it out, and `npm run check:faults` and CI run it. With more workers than that
- * command's three, a machine of two cores answers later than Slack's three seconds.
+ * Real processes are killed, every call goes wrong once, attacks are made on a bot at work, and a storm plays at Slack's pace. This takes
+ * minutes, so `npm run check` leaves it out, and `npm run check:faults` and CI run it. With more workers than that command's three, a machine
+ * of two cores answers later than Slack's three seconds.
  */
 const FAULTS = [
   "test/attacks/story.test.ts",
@@ -112,8 +115,9 @@ const FAULTS = [
   "test/crash/kill-points.test.ts",
   "test/faults/{faults-slice,wire-calls}.test.ts",
   "test/sandbox/scenes/storm.test.ts",
-  "test/simulation/simulation.test.ts",
 ];
+/** `npm run check:faults` plays the simulated histories beside the above: their clock is virtual, so no load disturbs them. */
+const HISTORIES = "test/simulation/simulation.test.ts";
 
 export default defineConfig({
   test: {
@@ -128,6 +132,7 @@ export default defineConfig({
           isolate: false,
           sequence: { groupOrder: 2 },
           maxWorkers: availableParallelism(),
+          setupFiles: [YIELD],
         },
       },
       {
@@ -150,12 +155,13 @@ export default defineConfig({
         test: {
           name: "isolated",
           include: ["test/**/*.test.ts"],
-          exclude: [...SHARING, ...IN_WORLDS, BROWSER, ...PROGRAMS, ...FAULTS],
+          exclude: [...SHARING, ...IN_WORLDS, BROWSER, ...PROGRAMS, ...FAULTS, HISTORIES],
         },
       },
       { extends: true, test: { name: "programs", include: PROGRAMS } },
       { extends: true, test: { name: "browser", include: [BROWSER] } },
       { extends: true, test: { name: "faults", include: FAULTS } },
+      { extends: true, test: { name: "histories", include: [HISTORIES], setupFiles: [YIELD] } },
     ],
     // No secret of any test may stand in what the run prints.
     globalSetup: ["test/make/canary-watch.ts", "test/make/memory-folder.ts", "test/make/compiled-modules.ts"],

@@ -33,7 +33,8 @@ export async function playDays(
       await heal(world, fortune);
       await comeToRest(world);
       onNight(await counted(world));
-      await world.pass(morning + DAY_MS - world.timeline.now);
+      // Nothing is counted after the last night, so it is not played to its end.
+      if (day < days - 1) await world.pass(morning + DAY_MS - world.timeline.now);
     }
     await auditIsWhole(world);
   });

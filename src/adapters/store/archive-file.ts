@@ -8,7 +8,7 @@ import { type AuditPlace, type ChainedEntry, keyChangeIn } from "../../domain/au
 import { columnsOf, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import { isRecord, type Json, plainJson } from "../../domain/json.ts";
 import type { AuditKey } from "./audit-key.ts";
-import { Refused } from "./faults.ts";
+import { isNoEntry, Refused } from "./faults.ts";
 import { syncFolderOf } from "./sync-folder.ts";
 
 const FORMAT = "countersign archive 1";
@@ -60,12 +60,16 @@ function newFile(path: string): number {
   try {
     return openSync(path, "wx", 0o600);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code !== "EEXIST") throw error;
-    throw new Refused(`${path} already exists, so nothing was archived. Name another file.`, {
-      cause: error,
-    });
+    throw new Refused(`${path} ${whyNotNew(error)}`, { cause: error });
   }
+}
+
+function whyNotNew(error: unknown): string {
+  if (isNoEntry(error))
+    return "cannot be created, because its folder does not exist. Nothing was archived. Create the folder, or name another file.";
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "EEXIST") return "already exists, so nothing was archived. Name another file.";
+  return `cannot be created (${message}), so nothing was archived.`;
 }
 
 /** Returns the digests of the texts that an entry names. */
