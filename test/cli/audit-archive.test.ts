@@ -323,11 +323,7 @@ describe("the archive command", () => {
     expect(readFileSync(out, "utf8")).toBe("mine");
     rmSync(out);
     const nowhere = await audit("archive", "--before", "2026-11-04", join(folder, "no", "old.jsonl"));
-    expect(nowhere).toMatchObject({
-      code: 2,
-      words: saying("its folder does not exist. Nothing was archived"),
-    });
-    expect(nowhere.words).not.toContain("incomplete file");
+    expect(nowhere).toMatchObject({ code: 2, words: saying("folder does not exist. Nothing was archived") });
     const store = await openStore({ url: `sqlite:${file}`, owner: "the bot" });
     expect((await archive()).words).toContain("is using it");
     await store.close();
