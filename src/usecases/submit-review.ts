@@ -8,7 +8,14 @@ import { err, ok, type Result } from "../domain/result.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { refusalOfReason } from "../domain/submission.ts";
 import { formToDecide, type NoForm } from "./form-ticket.ts";
-import { attemptOf, currentRule, type FilledForm, lookUpFacts, recordDecisions } from "./record-decisions.ts";
+import {
+  attemptOf,
+  currentRule,
+  type FilledForm,
+  isRepeated,
+  lookUpFacts,
+  recordDecisions,
+} from "./record-decisions.ts";
 import { type DecideDeps, refused } from "./refusals.ts";
 import { MAX_TOGETHER } from "./review.ts";
 
@@ -30,7 +37,7 @@ export type Reviewed = {
   readonly refused: readonly RefusedLine[];
 };
 
-/** A reason is missing, or does not have the length that a rule requires. Nothing is recorded, so the person can correct it in the form. */
+/** A reason is missing, or does not have the length that a rule requires. Nothing new is recorded, so the person can correct it in the form. */
 export type ReasonFault = { readonly verdict: Verdict; readonly refusal: Refusal };
 
 /**
@@ -114,7 +121,7 @@ async function refuseFaultyReasons(
       const { ticket, reason } = form;
       const { verdict, approval: id, saw } = ticket;
       const approval = findApproval(run, id);
-      if (approval === null) continue;
+      if (approval === null || isRepeated(run, by, form)) continue;
       const refusal = refusalOfReason(reason, verdict, ruleOf(deps.context(), run, approval));
       if (refusal === null) continue;
       faults.push({ verdict, refusal });

@@ -1,5 +1,4 @@
-// The review of several requests in one form, over a real store: what is recorded, refused and sent, and that nothing
-// happens twice.
+// The review of several requests in one form, over a real store: what is recorded, refused and sent, and that nothing happens twice.
 
 import { describe, expect, test } from "vitest";
 import { reviewSeveralModal } from "#src/adapters/slack/blocks/review-modal.ts";
@@ -124,6 +123,7 @@ describe("Review of several", () => {
     await bench.flow.submitReview(BY, form.bundle, all(form, "deny"), REASONS);
     bench.agents.answer = () => Promise.resolve({ type: "confirmed" });
     await bench.restart();
+    bench.policy = aPolicy({ reason: { approve: 0, deny: 30 } });
     expect(refusalsOf(await reviewed(bench, form, all(form, "deny")))).toEqual([]);
     await bench.clock.pass(120_000);
     const contents = new Set(
