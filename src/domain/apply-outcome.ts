@@ -21,7 +21,7 @@ import {
 import { addNotices, type PrivateNotice } from "./notice.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { OPENING, OUTCOME, OUTPUT, type Slot } from "./slot.ts";
-import { applyDecisionOutcome, isUndelivered } from "./decision-delivery.ts";
+import { applyDecisionOutcome, isUndelivered, lingerAgain } from "./decision-delivery.ts";
 import { applyMessageOutcome, LOST, markPosting, type PostAct } from "./message-transitions.ts";
 import { applyPrecedents } from "./same-request.ts";
 import { fileState, outcomeRenderKey } from "./render-key.ts";
@@ -267,10 +267,10 @@ export function settleMarks(run: Run, ctx: Context, isExecuting: (effect: Effect
 
 /**
  * Like `settleMarks`, for a run that another process may have followed until now. Also plans to look again at the messages that this process
- * was posting or updating.
+ * was posting or updating, and waits again for decisions whose answer was lost.
  */
 export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
-  return lookAgain(settleMarks(run, ctx, isExecuting), ctx.monotonic);
+  return lingerAgain(lookAgain(settleMarks(run, ctx, isExecuting), ctx.monotonic), ctx.monotonic);
 }
 
 /**

@@ -27,7 +27,8 @@ import type { ApprovalId } from "./ids.ts";
 import { sortVotes, validityOfComplete, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
 import { addNotices, type NoticeContent } from "./notice.ts";
-import { findApproval, isWatched, replaceApproval, type Run } from "./run.ts";
+import { findApproval, isWatched, mapApprovals, replaceApproval, type Run } from "./run.ts";
+import { DECISION_LINGER_MS } from "./snapshot.ts";
 
 /** A decision that is on its way to the service: its delivery has begun or is due, and the service has not confirmed it yet. */
 export type Undelivered = Approval & {
@@ -137,6 +138,19 @@ function unclear(
     why,
     ...answer,
   };
+}
+
+/**
+ * Lets decisions whose answer was lost wait their whole time again after a restart, as if the answer was lost now: if the wall clock was set
+ * forward meanwhile, that time was not really over. Returns the same run if none has waited long enough to be sent again.
+ */
+export function lingerAgain(run: Run, monotonic: number): Run {
+  return mapApprovals(run, (approval) => {
+    if (approval.state.type !== "decided") return approval;
+    const { decision, delivery } = approval.state;
+    if (delivery.type !== "unsure" || monotonic < delivery.since + DECISION_LINGER_MS) return approval;
+    return withDelivery(approval, decision, { ...delivery, since: monotonic });
+  });
 }
 
 /** Tells the deciders privately that the decision did not take effect, or may not have. Everyone else sees it on the card. */
