@@ -100,15 +100,20 @@ export function carryStop(run: Run, stop: Stop | undefined): Run {
 export const PRESS_REPEATS_MS = 6 * 60_000;
 
 /**
- * Returns whether a press acts on this stop, the newest of its run. `shown`: the time of the newest stop when its button was drawn. If Slack refuses updates, a
- * button shows no later stop, so a press on Stop must count again after a while: a repeated stop does less harm than a refused one. The
- * clock may have been set back.
+ * Returns whether a press acts on this stop, the newest of its run. `shown`: the time of the newest stop when its button was drawn. If Slack
+ * refuses updates, a button shows no later stop, so a press on Stop must count again some time after the lift, or after a stop that denies
+ * nothing more: a repeated stop does less harm than a refused one. The clock may have been set back.
  */
-export const actsOnNewestStop = (
-  { at, lifted }: Stop,
+export function actsOnNewestStop(
+  step: "stop" | "lift",
+  { at, lifted, ofEarlierRecord }: Stop,
   shown: number | null,
   { now }: Pick<Context, "now">,
-): boolean => at === shown || (lifted !== undefined && Math.abs(now - lifted.at) > PRESS_REPEATS_MS);
+): boolean {
+  if (at === shown) return true;
+  const over = lifted?.at ?? (ofEarlierRecord === true ? at : null);
+  return step === "stop" && over !== null && Math.abs(now - over) > PRESS_REPEATS_MS;
+}
 
 /** Lifts the stop. Requests that it denied stay denied. Returns the same run if it is not stopped. */
 export function liftStop(run: Run, by: UserId, { now }: Context): Run {

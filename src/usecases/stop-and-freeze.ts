@@ -114,7 +114,7 @@ async function brake(
     if (!isWanted(newest)) return { run: newest, value: null };
     const ctx = deps.context();
     const { stop } = newest;
-    if (stop !== undefined && !actsOnNewestStop(stop, press.shown, ctx))
+    if (stop !== undefined && !actsOnNewestStop(step, stop, press.shown, ctx))
       return { run: newest, value: { type: "other-stop", stop } };
     const entry = auditEntry(newest, { at: ctx.now, what, outcome: what, by: { team, user } });
     return { run: apply(newest, user, ctx), value: null, sideWrites: { audit: [entry] } };

@@ -87,3 +87,20 @@ test("a press on Stop works on such a message although the clock was set back be
   bench.clock.step(-60 * 60_000);
   expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
 });
+
+test("a press on Stop works on such a message once the stop that holds denies nothing more, because its run may be another one", async () => {
+  const bench = await createBench();
+  const { id } = await bench.withCard();
+  const press = { team: TEAM, user: APPROVER, channel: CHANNEL, run: (await bench.run(id)).key, shown: null };
+  await bench.flow.stopRun.stop(press);
+  bench.agents.statuses.set(id, "missing");
+  await bench.clock.pass(PRESS_REPEATS_MS);
+  bench.agents.statuses.set(id, "awaiting_approval");
+  bench.agents.pending.set(id, ["apr_2"]);
+  await bench.clock.pass(20_000);
+  expect(await bench.flow.stopRun.stop(press)).toMatchObject({ ok: true });
+  expect((await bench.run(id)).approvals).toMatchObject([
+    {},
+    { state: { decision: { verdict: "deny", stoppedBy: APPROVER } } },
+  ]);
+});
