@@ -7,7 +7,7 @@ import type { RunKey } from "../../domain/ids.ts";
 import { type Run, runId } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import type { RunStore, SideWrites, StoredRun } from "../../ports/store.ts";
-import { appendAudit, isFrozenAfter } from "./append-audit.ts";
+import { appendAudit, isFrozenAfter, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { holders, holdsShard } from "./leases.ts";
 import type { LongTexts } from "./long-texts.ts";
@@ -54,8 +54,9 @@ async function forget(db: Database, before: number, isStopping = (): boolean => 
   let count = 0;
   for (const batch of inBatches(keys, DELETED_AT_ONCE)) {
     if (isStopping()) break;
-    // A run may have changed, or a decision may be disputed, since its key was found.
+    // A run may have changed, or a decision may be disputed, since its key was found. No dispute is opened under the lock.
     count += await write(db, async (trx) => {
+      await takeAuditLock(trx);
       const later = await beginningsAndEnds(trx, DISPUTES, newest).execute();
       const disputes = stillOpen([...open, ...later], DISPUTES);
       const disputed = new Set(disputes.map(({ run }) => run));
