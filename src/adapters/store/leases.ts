@@ -44,11 +44,13 @@ export function createLeases(deps: Deps): LeaseStore {
     async renew(now, leaseMs, onLapsed = () => undefined) {
       if (!(await extendLease(now, leaseMs))) {
         onLapsed();
+        // This is a transaction of its own, because a save may hold the lock of the audit and wait for one of these runs.
+        await write(db, (trx) => releaseAll(trx, owner));
         await write(db, async (trx) => {
-          await beginLease(trx, owner, timeOf(now), leaseMs);
-          // While this lease lasts, `rotate-key` refuses to replace the key. The lock comes last, as in every transaction that saves runs.
           await takeAuditLock(trx);
           await refuseRetired(trx, key, await newest(trx));
+          // While this lease lasts, `rotate-key` refuses to replace the key.
+          await beginLease(trx, owner, timeOf(now), leaseMs);
         });
       }
       const looksForStrays = isShared && now - lookedForStraysAt >= STRAYS_EVERY_MS;
@@ -241,7 +243,6 @@ async function extend(
 const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} + ${sql.lit(leaseMs)}`;
 
 async function beginLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
-  await releaseAll(trx, owner);
   await trx.deleteFrom("owners").where("owner", "=", startingOwner(owner)).execute();
   await putLease(trx, owner, now, leaseMs);
 }

@@ -86,16 +86,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals });
 }
 
-/** Takes the lease of a start, then checks the key once more, because it may have changed before there was a lease. */
+/** Takes the lease of a start and checks the key once more, because it may have changed before there was a lease. */
 async function startBeside(
   db: Database,
   key: AuditKey,
   takeLease: (trx: Trx) => Promise<void>,
 ): Promise<void> {
   await write(db, async (trx) => {
-    await takeLease(trx);
     await takeAuditLock(trx);
     refuseOtherKey(key, await newest(trx));
+    await takeLease(trx);
   });
 }
 
