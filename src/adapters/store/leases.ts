@@ -19,6 +19,8 @@ import type { Engine } from "./schema.ts";
 
 type Deps = {
   db: Database;
+  /** Extends the lease. Its connection is never in use by a transaction. */
+  leaseDb: Database;
   owner: string;
   key: AuditKey;
   timeOf: Engine["timeOf"];
@@ -30,9 +32,9 @@ type Deps = {
 };
 
 export function createLeases(deps: Deps): LeaseStore {
-  const { db, owner, key, timeOf, signals, reading, onCorrupt, isShared } = deps;
+  const { db, leaseDb, owner, key, timeOf, signals, reading, onCorrupt, isShared } = deps;
   const extendLease = (now: number, leaseMs: number): Promise<boolean> =>
-    read(() => extend(db, owner, timeOf(now), leaseMs));
+    read(() => extend(leaseDb, owner, timeOf(now), leaseMs));
   let lookedForStraysAt = Number.NEGATIVE_INFINITY;
   return {
     async claim(limit) {

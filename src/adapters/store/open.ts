@@ -18,7 +18,7 @@ import { newestTime } from "./newest-time.ts";
 import { createLongTexts } from "./long-texts.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { createKeepRuns } from "./runs.ts";
-import { nameOf, openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
+import { nameOf, openForLease, openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { listenTo, NO_SIGNALS, type Signals } from "./postgres-signals.ts";
 import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
@@ -69,7 +69,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const leaseMs = options.leaseMs ?? FIRST_LEASE_MS;
   const engine = ENGINES[place.type];
   const { timeOf = engine.timeOf } = options;
-  const { db, key } = await openPrepared(place, async (opened) => {
+  const { db, key, leaseDb } = await openPrepared(place, async (opened) => {
     await migrateSchema(place, opened);
     options.onNewestTime?.(await newestTime(opened, engine.timeOf));
     const head = await newest(opened);
@@ -77,13 +77,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     refuseOtherKey(key, head);
     if (place.type === "sqlite") await startAlone(opened, owner, now() + leaseMs);
     else await startBeside(opened, key, (trx) => beginStartLease(trx, owner, timeOf(now()), leaseMs));
-    return key;
+    return { key, leaseDb: place.type === "sqlite" ? opened : await openForLease(place.url) };
   });
   if (options.onCommit !== undefined) onCommit(db, options.onCommit);
   const onCorrupt = options.onCorrupt ?? (() => undefined);
   const signals = place.type === "postgres" ? listenTo(place.url) : NO_SIGNALS;
   const file = place.type === "sqlite" && place.path !== ":memory:" ? resolve(place.path) : null;
-  return storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals });
+  return storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals, leaseDb });
 }
 
 /** Takes the lease of a start and checks the key once more, because it may have changed before there was a lease. */
@@ -105,6 +105,8 @@ type Parts = Required<Pick<StoreOptions, "now" | "onCorrupt" | "timeOf">> & {
   owner: string;
   key: AuditKey;
   signals: Signals;
+  /** The database for extending the lease. */
+  leaseDb?: Database;
 };
 
 /** Returns the store of one owner. The database must be open and have the newest schema. */
@@ -115,13 +117,14 @@ export function storeOn(db: Database, parts: Parts): Store {
   const texts = createLongTexts();
   const settled = createSettledEntries(db, key);
   const reading = { seals, texts, now, findings };
-  const { timeOf, signals } = parts;
+  const { timeOf, signals, leaseDb = db } = parts;
   return {
     ...createKeepRuns({ db, owner, timeOf, signals, now, key, seals, texts, noteWritten: settled.note }),
     settledAfter: settled.settledAfter,
     ...createFindRuns({ db, reading, onCorrupt }),
     ...createLeases({
       db,
+      leaseDb,
       owner,
       key,
       timeOf,
@@ -141,7 +144,7 @@ export function storeOn(db: Database, parts: Parts): Store {
     ping: () => probeWrite(db, file),
     close: async () => {
       await signals.close();
-      await db.destroy();
+      await Promise.all([leaseDb.destroy(), db.destroy()]);
     },
   };
 }
@@ -197,14 +200,14 @@ function placeOf(url: string): Place {
 async function openPrepared<Found>(
   place: Place,
   prepare: (db: Database) => Promise<Found>,
-): Promise<{ db: Database; key: Found }> {
+): Promise<{ db: Database } & Found> {
   let db: Database | null = null;
   try {
     db =
       place.type === "sqlite"
         ? openSqlite(place.path, () => refuseLostDatabase(place.path))
         : await openPostgres(place.url);
-    return { db, key: await prepare(db) };
+    return { db, ...(await prepare(db)) };
   } catch (error) {
     await db?.destroy();
     throw await unusableDatabase(place.type === "postgres" ? place.url : place.path, error);

@@ -91,19 +91,26 @@ const WORKING: Limits = { statementMs: 10_000, answerMs: 12_000, awayMs: AWAY_MS
 /** For migrations and for commands that read everything: one statement may go through the whole audit. */
 export const PATIENT: Limits = { statementMs: 30 * 60_000, answerMs: 31 * 60_000, awayMs: AWAY_MS };
 
-/** A replica's share of the server's default of a hundred connections. A transaction takes a few milliseconds. */
-const CONNECTIONS = 10;
+/**
+ * With the one for the lease and the one that listens, a replica's share of the server's default of a hundred connections. A transaction
+ * takes a few milliseconds.
+ */
+const CONNECTIONS = 9;
 /** How long to wait for a connection (ms). */
 const CONNECT_MS = 5_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 800];
 
 /** Connects only with the first statement. Rejects if the URL names files that cannot be read. */
-export async function openPostgres(url: string, limits: Limits = WORKING): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  limits: Limits = WORKING,
+  connections = CONNECTIONS,
+): Promise<Database> {
   const driver = await import("pg");
   const pool = new driver.Pool({
     ...connectionOf(url),
     types: { getTypeParser: parserIn(driver.types) },
-    max: CONNECTIONS,
+    max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     application_name: "countersign",
@@ -112,6 +119,13 @@ export async function openPostgres(url: string, limits: Limits = WORKING): Promi
   pool.on("error", () => undefined);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: adapted(pool, limits) }) });
 }
+
+/**
+ * Opens a connection for the lease alone, because all others may be in use by transactions that wait for each other. An answer that takes
+ * longer than the lease lasts is of no use, so the next try gets a new connection.
+ */
+export const openForLease = (url: string): Promise<Database> =>
+  openPostgres(url, { ...WORKING, answerMs: 3_000 }, 1);
 
 /** Returns the connection settings in the URL, which src/config has checked. Throws if it names files that cannot be read. */
 export function connectionOf(url: string): ClientConfig {

@@ -48,7 +48,7 @@ async function twoProcesses() {
       ...createKeepRuns(shared),
       ...createFindRuns({ db, reading, onCorrupt }),
       ...createForms(db, key, reading),
-      ...createLeases({ ...shared, reading, onCorrupt, isShared: true }),
+      ...createLeases({ ...shared, leaseDb: db, reading, onCorrupt, isShared: true }),
     };
   };
   return { db, ann: process("ann"), ben: process("ben"), found, unread };

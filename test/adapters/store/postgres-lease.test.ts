@@ -8,7 +8,7 @@ import { openPostgres } from "#src/adapters/store/postgres.ts";
 import { SQLITE } from "#src/adapters/store/sqlite.ts";
 import type { Store } from "#src/ports/store.ts";
 import { type PostgresServer, startPostgres } from "../../make/postgres.ts";
-import { aRun, NOON } from "../../make/run.ts";
+import { anAuditEntry, aRun, NOON } from "../../make/run.ts";
 
 const AUDIT_KEY = Buffer.alloc(32, "key").toString("base64");
 const LEASE_MS = 3_000;
@@ -61,4 +61,28 @@ test("a replica that begins a new lease and waits for the audit keeps no run fro
   });
   await renewing;
   expect((await ann.claim(10)).map(({ run: { key } }) => key)).toEqual([run.key]);
+});
+
+const connections = async () => {
+  const [found] = await server.run(
+    url,
+    "select count(*)::int as open from pg_stat_activity where application_name like 'countersign%' and datname = current_database()",
+  );
+  return found?.["open"];
+};
+
+test("a replica keeps its lease while its saves wait for the audit, and opens eleven connections", async () => {
+  let inserting: Promise<unknown> = Promise.resolve();
+  await withAuditLock(async () => {
+    const runs = Array.from({ length: 20 }, () => aRun());
+    inserting = Promise.all(runs.map((run) => ann.insert(run, { audit: [anAuditEntry(run)] })));
+    await waiting(9);
+    expect(await ann.extend(now, LEASE_MS)).toBe(true);
+    // One is of the process with the lock.
+    await expect.poll(connections).toBe(11 + 1);
+  });
+  await inserting;
+  expect(await ann.auditHead()).toMatchObject({ seq: 20 });
+  for (const close of closers.splice(0)) await close();
+  await expect.poll(connections).toBe(0);
 });

@@ -49,6 +49,7 @@ beforeEach(async () => {
     }),
     ...createLeases({
       db,
+      leaseDb: db,
       owner,
       key,
       timeOf: SQLITE.timeOf,
