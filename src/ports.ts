@@ -214,6 +214,8 @@ export type Counters = {
   decisionConfirmed(seconds: number): void;
   /** A call to the store failed. */
   storeFault(code: string): void;
+  /** The lease of this process lapsed while it held runs. */
+  leaseLapsed(): void;
   /** The number of receipts and alerts in the outbox of this process, without receipts that are held to share a message. */
   notificationsWaiting(count: number): void;
   /** The number of alarms among them. */

@@ -4,7 +4,7 @@
 
 import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
-import type { EventLog } from "../ports.ts";
+import type { Counters, EventLog } from "../ports.ts";
 import type { LeaseStore } from "../ports/store.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { inTurn, type Turn, type Watchdog } from "./watchdog.ts";
@@ -42,6 +42,7 @@ type Deps = {
   engine: Pick<RunEngine, "resume" | "setHeldShards" | "shardsSending">;
   clock: Clock;
   log: EventLog;
+  metrics: Pick<Counters, "leaseLapsed">;
   watchdog: Pick<Watchdog, "begin">;
   /** Called at every pass with the number of processes that use the store. */
   onReplicas: (replicas: number) => void;
@@ -50,12 +51,12 @@ type Deps = {
 export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
   const { clock } = deps;
   const lease = createLease(deps, times);
-  const { setHeldShards, claimRuns } = createClaims(deps);
+  const { claimRuns, ...shards } = createClaims(deps);
   let started = false;
 
   async function pass(turn: Turn, isStopping = (): boolean => false): Promise<number> {
     const renewedAt = clock.monotonic();
-    const { kept, nextEndMs } = await renew(deps, times, { renewedAt, setHeldShards });
+    const { kept, nextEndMs } = await renew(deps, times, { renewedAt, ...shards });
     lease.holdFrom(renewedAt);
     if (nextEndMs !== null) wake(nextEndMs);
     return claimRuns(kept, { turn, isStopping });
@@ -116,15 +117,16 @@ type Renewed = {
   readonly nextEndMs: number | null;
 };
 
+type Renewal = Pick<ReturnType<typeof createClaims>, "setHeldShards" | "onLapsed"> & {
+  readonly renewedAt: number;
+};
+
 async function renew(
   { store, engine, log, onReplicas }: Deps,
   { leaseMs }: LeaseTimes,
-  {
-    renewedAt,
-    setHeldShards,
-  }: { readonly renewedAt: number; readonly setHeldShards: RunEngine["setHeldShards"] },
+  { renewedAt, setHeldShards, onLapsed }: Renewal,
 ): Promise<Renewed> {
-  const holding = await store.renew(renewedAt, leaseMs, () => setHeldShards(new Set()));
+  const holding = await store.renew(renewedAt, leaseMs, onLapsed);
   const { shards, surplus, replicas, nextEndMs } = holding;
   onReplicas(replicas);
   const returned = surplus === 0 ? [] : shardsToReturn(shards, surplus, engine.shardsSending());
@@ -152,14 +154,28 @@ function shardsToReturn(
   return shards.filter((shard) => !sending.has(shard)).slice(-surplus);
 }
 
+const LAPSED =
+  "the lease of this replica has lapsed, so it gives up its runs and begins a new lease: the database did not extend it in time, or this process was suspended";
+
 function createClaims(deps: Deps) {
-  const { engine, store } = deps;
+  const { engine, store, log, metrics } = deps;
+  let heldShards: ReadonlySet<number> = new Set();
   /** The shards that the engine has held without a break since all their runs were claimed. The runs of any other shard are claimed again. */
   let followedShards: ReadonlySet<number> = new Set();
 
   function setHeldShards(shards: ReadonlySet<number>): void {
     engine.setHeldShards(shards);
+    heldShards = shards;
     followedShards = followedShards.intersection(shards);
+  }
+
+  function onLapsed(): void {
+    // Before its first lease, and while it cannot begin a new one, this process holds no shard.
+    if (heldShards.size > 0) {
+      metrics.leaseLapsed();
+      log.warn({ shards: heldShards.size }, LAPSED);
+    }
+    setHeldShards(new Set());
   }
 
   async function claimRuns(kept: ReadonlySet<number>, inPass: InPass): Promise<number> {
@@ -174,7 +190,7 @@ function createClaims(deps: Deps) {
     return claimed;
   }
 
-  return { setHeldShards, claimRuns };
+  return { setHeldShards, onLapsed, claimRuns };
 }
 
 type InPass = { readonly turn: Turn; readonly isStopping: () => boolean };

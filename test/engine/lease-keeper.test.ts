@@ -8,6 +8,7 @@ import { aRun } from "../make/run.ts";
 
 const quiet = () => undefined;
 const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+const metrics = { leaseLapsed: quiet };
 
 test("claims no run once it has stopped: runs that were handed back stay handed back", async () => {
   const clock = createHandClock();
@@ -31,7 +32,7 @@ test("claims no run once it has stopped: runs that were handed back stay handed 
     shardsSending: () => new Set<number>(),
   };
   const keeper = createLeaseKeeper(
-    { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     ALONE,
   );
   await keeper.start();
@@ -51,7 +52,7 @@ test("a replica that stops keeps its lease until it releases it, so that no othe
   const clock = createHandClock();
   const store = slowStore(clock);
   const keeper = createLeaseKeeper(
-    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     SHARED,
   );
   const started = keeper.start();
@@ -93,7 +94,7 @@ test("a run that arrived before its shard was held is claimed again", async () =
     shardsSending: () => new Set<number>(),
   };
   const keeper = createLeaseKeeper(
-    { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     ALONE,
   );
   await keeper.start();
@@ -128,7 +129,7 @@ test("a run is claimed again when the answer to its claim was lost", async () =>
     shardsSending: () => new Set<number>(),
   };
   const keeper = createLeaseKeeper(
-    { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     SHARED,
   );
   await expect(keeper.start()).rejects.toThrow(PortError);
@@ -179,7 +180,7 @@ test("a replica keeps its lease while every statement of the database takes 500 
   const clock = createHandClock();
   const store = slowStore(clock);
   const keeper = createLeaseKeeper(
-    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     SHARED,
   );
   const started = keeper.start();
@@ -197,7 +198,7 @@ test("a replica gives up its lease before it ends in the database, and is not mi
   const store = slowStore(clock);
   const answers: (() => void)[] = [];
   const keeper = createLeaseKeeper(
-    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     SHARED,
   );
   const started = keeper.start();
@@ -236,7 +237,7 @@ test("a replica releases everything before it begins a new lease", async () => {
     setHeldShards: (shards: ReadonlySet<number>) => void steps.push(`hold ${[...shards].join(" ")}`),
   };
   const keeper = createLeaseKeeper(
-    { store, engine, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     SHARED,
   );
   await keeper.start();
@@ -245,6 +246,43 @@ test("a replica releases everything before it begins a new lease", async () => {
   await keeper.stop();
   expect(first).toEqual(["hold ", "new lease", "hold 1", "again 1"]);
   expect(steps).toEqual(first);
+});
+
+test("a lease that lapses is counted and logged once, however long it takes to get a new one; a first lease has not lapsed", async () => {
+  const clock = createHandClock();
+  const warnings: unknown[] = [];
+  let lapses = 0;
+  const isAway = [false, false, true, true, false];
+  const hasLapsed = [true, false, true, true, true];
+  const store = {
+    ...slowStore(clock),
+    extend: () => Promise.resolve(true),
+    renew: (_now: number, _leaseMs: number, onLapsed = quiet) => {
+      if (hasLapsed.shift() === true) onLapsed();
+      if (isAway.shift() === true) return Promise.reject(new Error("the database is away"));
+      return Promise.resolve({ shards: [1, 2], surplus: 0, replicas: 2, nextEndMs: null });
+    },
+    claimAgain: () => Promise.resolve(),
+    claim: () => Promise.resolve([]),
+  };
+  const keeper = createLeaseKeeper(
+    {
+      store,
+      engine: idle,
+      clock,
+      log: { ...log, warn: (fields) => void warnings.push(fields) },
+      metrics: { leaseLapsed: () => void (lapses += 1) },
+      watchdog: createWatchdog(clock),
+      onReplicas: quiet,
+    },
+    SHARED,
+  );
+  await keeper.start();
+  await clock.pass(SHARED.renewEveryMs);
+  expect([lapses, warnings]).toEqual([0, []]);
+  await clock.pass(4 * SHARED.renewEveryMs);
+  await keeper.stop();
+  expect([isAway, lapses, warnings]).toEqual([[], 1, [{ shards: 2 }]]);
 });
 
 test("runs of a shard that could not be handed back are claimed again if the shard stays", async () => {
@@ -264,7 +302,7 @@ test("runs of a shard that could not be handed back are claimed again if the sha
     claim: () => Promise.resolve([]),
   };
   const keeper = createLeaseKeeper(
-    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     SHARED,
   );
   await keeper.start();
@@ -289,7 +327,7 @@ test("a replica looks for free shards as soon as the lease of another ends", asy
     claim: () => Promise.resolve([]),
   };
   const keeper = createLeaseKeeper(
-    { store, engine: idle, clock, log, watchdog: createWatchdog(clock), onReplicas: quiet },
+    { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
     SHARED,
   );
   await keeper.start();

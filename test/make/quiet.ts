@@ -35,6 +35,7 @@ export function quietMetrics(
     cardShown: nothing,
     decisionConfirmed: nothing,
     storeFault: nothing,
+    leaseLapsed: nothing,
     slackCall: nothing,
     auditSinkFailed: nothing,
     auditSinkLag: nothing,

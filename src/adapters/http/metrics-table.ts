@@ -226,6 +226,12 @@ export const METRICS = [
     help: "Failed database calls, by code.",
   },
   {
+    name: "leases_lapsed_total",
+    type: "counter",
+    labels: [],
+    help: "Leases of this process that lapsed: the database did not extend them in time, or the process was suspended.",
+  },
+  {
     name: "store_commit_duration_seconds",
     type: "histogram",
     labels: [],

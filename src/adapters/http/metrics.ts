@@ -80,6 +80,7 @@ type CounterNames =
   | "refusal"
   | "rejectedRequests"
   | "storeFault"
+  | "leaseLapsed"
   | "slackCall"
   | "committed"
   | "cardShown"
@@ -105,6 +106,7 @@ function countersOf(all: Registered): Pick<Metrics, CounterNames> {
     refusal: (reason) => count("refusals_total", { reason }),
     rejectedRequests: (reason) => count("http_requests_rejected_total", { reason }),
     storeFault: (code) => count("store_faults_total", { code }),
+    leaseLapsed: () => count("leases_lapsed_total", {}),
     slackCall: (method, outcome) => count("slack_calls_total", { method, outcome }),
     auditSinkFailed: () => count("audit_sink_failures_total", {}),
     committed: (seconds) => observe("store_commit_duration_seconds", seconds),

@@ -38,6 +38,7 @@ test("events are counted under their name and labels", async () => {
   metrics.outage(true);
   metrics.slackCall("chat.update", "rate_limited");
   metrics.storeFault("store_full");
+  metrics.leaseLapsed();
   metrics.committed(0.003);
   metrics.cardShown(2);
   metrics.decisionConfirmed(0.4);
@@ -61,6 +62,7 @@ test("events are counted under their name and labels", async () => {
       "countersign_service_outage 1",
       'countersign_slack_calls_total{method="chat.update",outcome="rate_limited"} 1',
       'countersign_store_faults_total{code="store_full"} 1',
+      "countersign_leases_lapsed_total 1",
       'countersign_store_commit_duration_seconds_bucket{le="0.005"} 1',
       'countersign_card_delay_seconds_bucket{le="2.5"} 1',
       'countersign_decision_confirmation_delay_seconds_bucket{le="0.5"} 1',
