@@ -6,6 +6,7 @@ import { type EventLog, PortError } from "../ports.ts";
 import type { RunStore, StoredRun } from "../ports/store.ts";
 import { createDelayedWork } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
+import { createRunFailureLog, type RunFailureLog } from "./logging.ts";
 
 export type LateCommits = {
   /** For a run whose insert was not answered: if a look finds the run stored, this process follows it. */
@@ -19,7 +20,7 @@ export type LateCommits = {
 type Deps = {
   readonly store: Pick<RunStore, "load">;
   readonly clock: Clock;
-  readonly log: Pick<EventLog, "error">;
+  readonly log: Pick<EventLog, "error" | "debug">;
 };
 
 /** The part of the engine that this needs. It leaves a run alone that belongs to another process. */
@@ -27,10 +28,12 @@ type Engine = { readonly resume: (stored: StoredRun) => Promise<void> };
 
 /** The wait before each look (ms). The longest covers a server that held the commit back, for example for its standby. */
 const WAITS_MS = [1_000, 5_000, 30_000, 120_000] as const;
-const [REPEAT_MS] = WAITS_MS;
+/** The longest wait before a failed look is repeated (ms). The wait doubles with each failure. */
+const LONGEST_REPEAT_MS = 30_000;
 
-export function createLateCommits({ store, clock, log }: Deps, { resume }: Engine): LateCommits {
-  const { lookLater, stop } = createLooks(clock, log);
+export function createLateCommits(deps: Deps, { resume }: Engine): LateCommits {
+  const { store, clock } = deps;
+  const { lookLater, stop } = createLooks(clock, createRunFailureLog(deps));
 
   async function followed(key: RunKey): Promise<boolean> {
     const stored = await store.load(key);
@@ -56,8 +59,8 @@ export function createLateCommits({ store, clock, log }: Deps, { resume }: Engin
 /** Resolves to whether this was the last look. */
 type Look = () => Promise<boolean>;
 
-/** Looks at a run until one look is the last, or until all waits are over. A look that rejects is repeated. */
-function createLooks(clock: Clock, log: Deps["log"]) {
+/** Looks at a run until one look is the last, or until all waits are over. A look that rejects is repeated, unless no repeat can help. */
+function createLooks(clock: Clock, logFailure: RunFailureLog) {
   const delayed = createDelayedWork(clock);
   /** The newest series of looks at each run. Another lost answer during a look begins a new series, which the old one must not cut short. */
   const series = new Map<RunKey, Look>();
@@ -67,19 +70,25 @@ function createLooks(clock: Clock, log: Deps["log"]) {
     lookAfter(key, look, WAITS_MS);
   }
 
-  function lookAfter(key: RunKey, look: Look, [waitMs, ...later]: readonly number[]): void {
+  function lookAfter(key: RunKey, look: Look, waits: readonly number[]): void {
     if (series.get(key) !== look) return;
+    const [waitMs] = waits;
     if (waitMs === undefined) series.delete(key);
-    else delayed.run(key, waitMs, async () => lookAfter(key, look, await waitsAfter(key, look, later)));
+    else delayed.run(key, waitMs, async () => lookAfter(key, look, await waitsAfter(key, look, waits)));
   }
 
-  /** Looks once. Resolves to the waits that are left. */
-  async function waitsAfter(key: RunKey, look: Look, later: readonly number[]): Promise<readonly number[]> {
+  /** Looks once, after the first of the waits. Resolves to the waits that are left. */
+  async function waitsAfter(
+    key: RunKey,
+    look: Look,
+    [waitMs = 0, ...later]: readonly number[],
+  ): Promise<readonly number[]> {
     try {
       return (await look()) ? [] : later;
     } catch (error) {
-      log.error({ run: key, error }, "could not look for a run that may be stored; trying again");
-      return [REPEAT_MS, ...later];
+      logFailure({ run: key, error }, "could not look for a run that may be stored; trying again");
+      const isFinal = error instanceof PortError && error.retry === "never";
+      return isFinal ? later : [Math.min(2 * waitMs, LONGEST_REPEAT_MS), ...later];
     }
   }
 

@@ -53,7 +53,7 @@ export type RunFailureLog = (
 /**
  * Failures of the store with the same code and message share one line a minute, because every run that is due meets them. Logs all others.
  */
-export function createRunFailureLog({ log, clock }: Pick<Deps, "log" | "clock">): RunFailureLog {
+export function createRunFailureLog({ log, clock }: LogAndClock<"error">): RunFailureLog {
   const logQuietly = createQuietErrors({ log, clock });
   return (facts, message) => {
     if (facts.error instanceof PortError) logQuietly(`${facts.error.code} ${message}`, facts, message);
