@@ -82,7 +82,17 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
     stop: () => Promise.resolve(),
   };
   const time = { isCounted: () => true, makeUp: () => Promise.resolve() };
-  const engine = createRunEngine({ store, context, clock, log, executor, time, logEffect: nothingToDo });
+  const { random } = Math;
+  const engine = createRunEngine({
+    store,
+    context,
+    clock,
+    log,
+    executor,
+    time,
+    random,
+    logEffect: nothingToDo,
+  });
   const gated = { fetchRun: (id: RunId) => valve.through(() => agents.fetchRun(id)) };
   const breaker = createServiceBreaker(clock, PACE.maxMs);
   const unreadable = createUnreadableRuns({ engine, clock, log, metrics });
@@ -95,7 +105,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
       unreadable,
       context,
       clock,
-      random: Math.random,
+      random,
       log,
       metrics,
       watchdog,

@@ -27,9 +27,10 @@ import type { Clock, CountedTime } from "./clock.ts";
 import { createDelayedWork } from "./background-work.ts";
 import { AFTER_FAILURE_MS, type EffectExecutor } from "./effect-executor.ts";
 import { createLateCommits, type LateCommits } from "./late-commits.ts";
-import { createRunFailureLog, type EffectLog, type RunFailureLog } from "./logging.ts";
+import type { EffectLog } from "./logging.ts";
 import { createHeldRuns, type HeldRuns, type HeldShards } from "./held-runs.ts";
 import { createKeyedLock } from "./keyed-lock.ts";
+import { createRetryWaits, type RetryWaits } from "./retry-waits.ts";
 import { createMarkSettling, type MarkSettling } from "./settle-marks.ts";
 
 export type RunEngine = HeldShards & {
@@ -64,6 +65,7 @@ type Deps = {
   executor: EffectExecutor;
   logEffect: EffectLog;
   time: CountedTime;
+  random: () => number;
 };
 
 export function createRunEngine(deps: Deps): RunEngine {
@@ -71,16 +73,17 @@ export function createRunEngine(deps: Deps): RunEngine {
   const marks = createMarkSettling(deps);
   const { save, whenSaved, forgetLastWritten } = createSaver(deps, marks);
   const delayed = createDelayedWork(clock);
-  const logFailure = createRunFailureLog(deps);
+  const retryWaits = createRetryWaits(deps);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const { holdRun, holdsRun, dropRun, ...shards } = createHeldRuns();
   /** Claims leave `first` out: they do not wait for `makeUp`, because the claiming of runs waits for them. */
   const wakeNow = (key: RunKey, first?: () => Promise<void>) =>
-    wake({ ...deps, ...changes, reconcileAfter, logFailure }, key, first);
+    wake({ ...deps, ...changes, reconcileAfter, retryWaits }, key, first);
   const reconcileAfter: ReconcileAfter = (key, afterMs) =>
     delayed.run(key, afterMs, () => wakeNow(key, time.makeUp));
-  const late = createLateCommits(deps, { resume: (stored) => resume(stored) });
+  const { followIfStored, ...late } = createLateCommits(deps, { resume: (stored) => resume(stored) });
   shards.onDrop((key) => (delayed.cancel(key), forgetLastWritten(key), marks.forget(key)));
+  shards.onDrop(retryWaits.forget);
 
   const startEffects = retryAfterFault(deps, reconcileAfter, (run) => {
     delayed.cancel(run.key);
@@ -109,7 +112,6 @@ export function createRunEngine(deps: Deps): RunEngine {
   const onPlan: RunEngine["onPlan"] = (listener) => void listeners.push(listener);
   const stop = async (ms: number) =>
     void (await Promise.all([delayed.stop(ms), late.stop(ms), executor.stop(ms)]));
-  const { followIfStored } = late;
   const { shardsSending } = executor;
   return { ...shards, ...changes, resume, followIfStored, onPlan, stop, shardsSending };
 }
@@ -159,12 +161,12 @@ type ReconcileAfter = (key: RunKey, afterMs: number) => void;
 type WakeDeps = Deps & {
   readonly change: Change;
   readonly reconcileAfter: ReconcileAfter;
-  readonly logFailure: RunFailureLog;
+  readonly retryWaits: RetryWaits;
 };
 
 /** Applies what time has changed and reconciles the run. Tries again later if the store fails. Never rejects. */
 async function wake(
-  { context, time, change, reconcileAfter, logFailure }: WakeDeps,
+  { context, time, change, reconcileAfter, retryWaits }: WakeDeps,
   key: RunKey,
   first?: () => Promise<void>,
 ): Promise<void> {
@@ -175,9 +177,9 @@ async function wake(
       const current = applyPolicy(lapseClaims(run, ctx), ctx);
       return time.isCounted(ctx.monotonic) ? expire(current, ctx) : current;
     });
+    retryWaits.forget(key);
   } catch (error) {
-    logFailure({ run: key, error }, NOT_RECONCILED);
-    reconcileAfter(key, AFTER_FAILURE_MS);
+    reconcileAfter(key, retryWaits.afterFailure({ run: key, error }, NOT_RECONCILED));
   }
 }
 

@@ -31,6 +31,7 @@ const anEngine = (parts: Pick<Parts, "store" | "clock"> & Partial<Parts>) =>
     log: QUIET,
     executor: IDLE,
     logEffect: () => {},
+    random: () => 0,
     time: { isCounted: () => true, makeUp: () => Promise.resolve() },
     ...parts,
   });
