@@ -265,8 +265,8 @@ async function saveChange<Value>(
     lastWritten.delete(key);
     if (charsOf(run) > LONG_CHARS) await new Promise<void>((done) => clock.after(0, done));
     const saved = await store.save(stored, run, facts);
-    if (saved === "not-held" || saved === "frozen") return null;
-    if (saved !== "lost") return { run: savedRun, value, saved };
+    if (saved === "saved" || saved === "passed-on") return { run: savedRun, value, saved };
+    if (saved !== "lost") return null;
   }
   return null;
 }

@@ -17,8 +17,8 @@ export type Applied<Value> = {
  * Applies `apply` to the newest version of the run and saves the result. After the save, the engine of the process that holds the run
  * reconciles the run. That starts the effects that are due, such as sending a decision. If another writer saved first, `apply` is called
  * again, so it must have no side effects. Resolves to the saved run and the `value` of the last call. Resolves to null if there is no such
- * run, if this process must hold its lease and does not, or if a freeze that `apply` did not know forbids the change. Rejects with PortError
- * if the store fails: `applied` says whether the change may have been written.
+ * run, if this process must hold its lease and does not, if another run has the change's intention, or if a freeze that `apply` did not know
+ * forbids the change. Rejects with PortError if the store fails: `applied` says whether the change may have been written.
  */
 export type Transact = <Value>(
   key: RunKey,

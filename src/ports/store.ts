@@ -54,9 +54,9 @@ export type RunStore = {
   /** A run that was changed outside Countersign is returned marked as tampered (domain/end-run.ts). All methods that read runs do this. */
   load(key: RunKey): Promise<StoredRun | null>;
   /**
-   * Writes nothing if the result is "lost" (the revision is stale, or the row does not have this `seal`), "not-held" (with `mustHold`: this
-   * process does not hold the run) or "frozen" (with `noFreezeAfter`: there is such a freeze). "passed-on": saved, but the run belongs to
-   * another process. `onSaved` receives the new row.
+   * Writes nothing if the result is "lost" (the revision is stale, or the row does not have this `seal`), "intention-taken" (by another run),
+   * "not-held" (with `mustHold`: this process does not hold the run) or "frozen" (with `noFreezeAfter`: there is such a freeze). "passed-on":
+   * saved, but the run belongs to another process. `onSaved` receives the new row.
    */
   save(
     stored: StoredRun,
@@ -66,7 +66,7 @@ export type RunStore = {
       readonly finished?: boolean;
       readonly onSaved?: (stored: StoredRun) => void;
     },
-  ): Promise<"saved" | "passed-on" | "lost" | "not-held" | "frozen">;
+  ): Promise<"saved" | "passed-on" | "lost" | "intention-taken" | "not-held" | "frozen">;
   byRunId(id: RunId): Promise<RunKey | null>;
   /** See `SideWrites`. */
   byIntention(intention: string): Promise<RunKey | null>;

@@ -182,11 +182,11 @@ export function storeContract(name: string, makeStore: MakeStore): void {
         expect(await bench.store.byRunId(id)).toBe(other.key);
       });
 
-      test("a save that takes the intention of another run is lost, and nothing is written", async () => {
+      test("a save with the intention of another run is refused, and nothing is written", async () => {
         await bench.store.insert(aRun(), { intention: "taken" });
         const stored = await bench.stored();
         expect(await bench.store.save(stored, renamed(stored.run, "mine"), { intention: "taken" })).toBe(
-          "lost",
+          "intention-taken",
         );
         expect(await bench.loaded(stored.run.key)).toEqual(stored);
       });

@@ -229,3 +229,20 @@ test("an approval whose hold seems to be over is not sent before the clocks are 
   await engine.stop(0);
   await store.close();
 });
+
+test("a change whose intention another run has is refused at the first try", async () => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  onTestFinished(() => store.close());
+  const run = aWatchedRun();
+  await store.insert(run, {});
+  await store.insert(aRun(), { intention: "taken" });
+  const engine = anEngine({ store, clock });
+  let tries = 0;
+  const renamed = await engine.changeAnywhere(run.key, (before) => {
+    tries += 1;
+    return { run: { ...before, input: "ours" }, sideWrites: { intention: "taken" } };
+  });
+  expect([renamed, tries]).toEqual([null, 1]);
+  expect((await store.load(run.key))?.run.input).toBe(run.input);
+});

@@ -139,7 +139,7 @@ async function save(
     }
     const [found] = await update.returning(["holder", "finished"]).execute();
     if (found === undefined) return new Undo(await whyNotSaved(trx, stored));
-    if (!(await intend(trx, next.key, sideWrites.intention))) return new Undo("lost");
+    if (!(await intend(trx, next.key, sideWrites.intention))) return new Undo("intention-taken");
     await writeButtons(trx, next, seals, stored.run);
     if (found.holder !== null) return "saved";
     if (found.finished === 0) await signals.notify(trx);
