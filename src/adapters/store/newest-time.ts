@@ -8,12 +8,20 @@ import type { Engine } from "./schema.ts";
 /** A separate document, because every renewal writes it, even while no run changes. */
 const NAME = "newest-time";
 
+/** Never lowers what is stored, because the clock of another replica may be ahead. Replaces what is no number. */
 export async function keepTime(trx: Trx, now: number): Promise<void> {
   const doc = JSON.stringify(now);
+  // Compared as texts, because a cast of a damaged document would end the renewal with an error. All times until 2286 are equally long.
+  const anotherLength = sql<boolean>`documents.doc not like ${"_".repeat(doc.length)}`;
   await trx
     .insertInto("documents")
     .values({ name: NAME, doc })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ doc }))
+    .onConflict((conflict) =>
+      conflict
+        .column("name")
+        .doUpdateSet({ doc })
+        .where((eb) => eb.or([anotherLength, eb("documents.doc", "<", doc)])),
+    )
     .execute();
 }
 
@@ -46,13 +54,18 @@ async function timeIn(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
   let best = { at: 0, tookMs: Infinity, answeredAt: 0 };
   for (let tries = 0; tries < MAX_TRIES && best.tookMs > SLOW_MS; tries += 1) {
     const askedAt = performance.now();
-    const { rows } = await sql<{ at: number }>`select ${timeOf(0)} as at`.execute(db);
+    const at = await timeNow(db, timeOf);
     const answeredAt = performance.now();
-    const at = numberOf(rows[0]?.at);
     if (at === 0) return 0;
     if (answeredAt - askedAt < best.tookMs) best = { at, tookMs: answeredAt - askedAt, answeredAt };
   }
   return Math.round(best.at + best.tookMs / 2 + performance.now() - best.answeredAt);
+}
+
+/** Resolves to 0 if the engine has no time of its own. */
+export async function timeNow(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
+  const { rows } = await sql<{ at: number }>`select ${timeOf(0)} as at`.execute(db);
+  return numberOf(rows[0]?.at);
 }
 
 function numberOf(value: unknown): number {

@@ -9,6 +9,7 @@ import { createKeepRuns } from "#src/adapters/store/runs.ts";
 import { NO_SIGNALS } from "#src/adapters/store/postgres-signals.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { createFindings, sealsOf } from "#src/adapters/store/seals.ts";
+import { keepTime, newestTime } from "#src/adapters/store/newest-time.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
 import { type Database, write } from "#src/adapters/store/database.ts";
 import { verifyAudit } from "#src/domain/audit/verify-chain.ts";
@@ -177,4 +178,28 @@ test("there is one chain without a fork, however they write in turn and at the s
     textOf: () => Promise.resolve(null),
   };
   expect(await verifyAudit(chain(), tools)).toMatchObject({ ok: true, entries: 120 });
+});
+
+test("the newest time is never lowered, and replaces what is no number", async () => {
+  await db.deleteFrom("runs").execute();
+  await db.deleteFrom("documents").execute();
+  const keep = (at: number) => write(db, (trx) => keepTime(trx, at));
+  const kept = () => newestTime(db, SQLITE.timeOf);
+  for (const [at, newest] of [
+    [NOON, NOON],
+    [NOON - 1, NOON],
+    [NOON + 1, NOON + 1],
+    [NOON, NOON + 1],
+  ] as const) {
+    await keep(at);
+    expect(await kept()).toBe(newest);
+  }
+  const damaged = ["null", '"soon"', "1e400", "-5"];
+  const repaired: number[] = [];
+  for (const doc of damaged) {
+    await db.updateTable("documents").set({ doc }).where("name", "=", "newest-time").execute();
+    await keep(NOON);
+    repaired.push(await kept());
+  }
+  expect(repaired).toEqual(damaged.map(() => NOON));
 });
