@@ -128,7 +128,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   const deps = { ...ports, agents: key.agents, watchdog: createWatchdog(ports.clock) };
   const integrity = createIntegrity(deps);
   const sharedNews = createSharedNews({ ...deps, integrity, engine: () => engine });
-  const time = timeOf(() => loops.pauses);
+  const time = timeOf({ pauses: () => loops.pauses, leaseKeeper: () => leaseKeeper, store: deps.store });
   const checks = { catchUp: () => sharedNews.catchUp(), holdsLease: () => leaseKeeper.holdsLease(), time };
   const engine: RunEngine = createEngine({ ...deps, integrity, ...checks });
   const unreadable = createUnreadableRuns({ ...deps, engine });
@@ -163,9 +163,19 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
   };
 }
 
-const timeOf = (pauses: () => CountedTime): CountedTime => ({
+type TimeParts = {
+  readonly pauses: () => CountedTime;
+  readonly leaseKeeper: () => Pick<LeaseKeeper, "mayBeBehind">;
+  readonly store: Pick<Store, "askTime">;
+};
+
+const timeOf = ({ pauses, leaseKeeper, store }: TimeParts): CountedTime => ({
   isCounted: (at) => pauses().isCounted(at),
-  makeUp: () => pauses().makeUp(),
+  makeUp: async () => {
+    // A click may arrive before the next extension of the lease. Judged by a clock that is behind, it would get a hold that ends early.
+    if (leaseKeeper().mayBeBehind()) await store.askTime();
+    await pauses().makeUp();
+  },
 });
 
 type EngineChecks = Pick<ExecutorDeps, "integrity" | "holdsLease" | "catchUp"> & {

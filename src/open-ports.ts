@@ -63,6 +63,17 @@ function logNewAuditKey(log: Log, { file }: AuditKeyNews): void {
   log.warn({ file }, "created a key that signs the audit; keep a copy of it");
 }
 
+/** How far behind a clock must be to be reported (ms). */
+const BEHIND_MS = 1_000;
+
+function catchUp(clock: Pick<MachineClock, "continueAfter">, log: Pick<Log, "warn">, at: number): void {
+  const behindMs = clock.continueAfter(at);
+  if (behindMs >= BEHIND_MS) log.warn({ behindMs }, BEHIND);
+}
+
+const BEHIND =
+  "the clock was behind the database's and has caught up: this machine was suspended, or the database's clock was set forward";
+
 export function openConfiguredStore(
   config: Config,
   { clock, log, metrics }: { readonly clock: MachineClock; readonly log: Log; readonly metrics: Metrics },
@@ -74,6 +85,7 @@ export function openConfiguredStore(
     owner: `${hostname()} ${process.pid}`,
     now: clock.monotonic,
     onNewestTime: isAlone ? clock.continueAfter : clock.beginAt,
+    onTime: (at) => catchUp(clock, log, at),
     leaseMs: isAlone ? ALONE.leaseMs : SHARED.leaseMs,
     auditKey: config.audit.key,
     onCommit: (seconds) => metrics.committed(seconds),

@@ -3,9 +3,9 @@ export type Clock = {
   /** Returns the wall time (ms since 1970), for texts that people and auditors read. It can jump in either direction. */
   readonly now: () => number;
   /**
-   * Returns the time for intervals and waits, including stored ones (whole ms, as PostgreSQL stores them). It never jumps, whatever happens
-   * to the wall clock. It starts at the wall time or at the newest monotonic time in the store, whichever is later, so a stored wait never
-   * takes longer than intended.
+   * Returns the time for intervals and waits, including stored ones (whole ms, as PostgreSQL stores them). It never goes back, whatever
+   * happens to the wall clock. It starts at the wall time or at the newest monotonic time in the store, whichever is later, so a stored wait
+   * never takes longer than intended. It stands still while the machine is suspended; then a replica continues from the database's time.
    */
   readonly monotonic: () => number;
   /** Calls `what` once after `ms`. The returned function cancels the call. */
@@ -16,8 +16,8 @@ export type Clock = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type MachineClock = Clock & {
-  /** Continues from the newest monotonic time that an earlier process stored. */
-  readonly continueAfter: (stored: number) => void;
+  /** Continues from this time of the database, unless it is past it already. Returns by how much the clock was behind (ms). */
+  readonly continueAfter: (at: number) => number;
   /** Sets the monotonic time to that of the database, which all replicas share. Only allowed before the time is first read. */
   readonly beginAt: (at: number) => void;
 };
@@ -32,7 +32,11 @@ export function createClock(): MachineClock {
       const timer = setTimeout(what, Math.min(ms, LONGEST_TIMER_MS));
       return () => clearTimeout(timer);
     },
-    continueAfter: (stored) => void (start += Math.max(stored - monotonic(), 0)),
+    continueAfter: (at) => {
+      const behindMs = Math.max(at - monotonic(), 0);
+      start += behindMs;
+      return behindMs;
+    },
     beginAt: (at) => void (start = at - performance.now()),
   };
 }

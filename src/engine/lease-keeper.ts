@@ -9,16 +9,20 @@ import type { LeaseStore } from "../ports/store.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { inTurn, type Turn, type Watchdog } from "./watchdog.ts";
 
-/** How long a lease lasts, and how often it is renewed (ms). */
-export type LeaseTimes = { readonly leaseMs: number; readonly renewEveryMs: number };
+/** How long a lease lasts, how often it is renewed (ms), and whether another process may hold the runs after its end. */
+export type LeaseTimes = {
+  readonly leaseMs: number;
+  readonly renewEveryMs: number;
+  readonly isShared: boolean;
+};
 
 /** For a process that has the database to itself. */
-export const ALONE: LeaseTimes = { leaseMs: 60_000, renewEveryMs: 15_000 };
+export const ALONE: LeaseTimes = { leaseMs: 60_000, renewEveryMs: 15_000, isShared: false };
 /**
  * For replicas. When a replica dies, its runs wait for the rest of its lease; another replica checks as soon as that lease has ended. An
  * extension that takes two seconds, or that fails once and is tried again, still arrives before the end.
  */
-export const SHARED: LeaseTimes = { leaseMs: 3_000, renewEveryMs: 750 };
+export const SHARED: LeaseTimes = { leaseMs: 3_000, renewEveryMs: 750, isShared: true };
 
 const CLAIM_BATCH = 200;
 
@@ -29,6 +33,8 @@ export type LeaseKeeper = {
   renewNow(): void;
   /** False if the lease may have expired, because then another process may hold the runs. */
   holdsLease(): boolean;
+  /** Whether this machine may have been suspended since the last extension, so that the monotonic clock is behind. */
+  mayBeBehind(): boolean;
   /**
    * Claims no more runs. The lease is extended until `release`, so that no other process believes that a call still under way was lost.
    */
@@ -55,9 +61,9 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
   let started = false;
 
   async function pass(turn: Turn, isStopping = (): boolean => false): Promise<number> {
-    const renewedAt = clock.monotonic();
-    const { kept, nextEndMs } = await renew(deps, times, { renewedAt, ...shards });
-    lease.holdFrom(renewedAt);
+    const requested = momentOf(clock);
+    const { kept, nextEndMs } = await renew(deps, times, { renewedAt: requested.monotonic, ...shards });
+    lease.holdFrom(requested);
     if (nextEndMs !== null) wake(nextEndMs);
     return claimRuns(kept, { turn, isStopping });
   }
@@ -79,10 +85,19 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
     return claimed;
   }
   const renewNow = (): void => wake(0);
-  return { start, renewNow, holdsLease: lease.isHeld, stop: renewals.stop, release: lease.stop };
+  const { isHeld: holdsLease, mayBeBehind, stop: release } = lease;
+  return { start, renewNow, holdsLease, mayBeBehind, stop: renewals.stop, release };
 }
 
 const retryMs = ({ renewEveryMs }: LeaseTimes) => [Math.min(1_000, renewEveryMs), renewEveryMs] as const;
+
+/** One moment by both clocks (ms). */
+type Moment = { readonly monotonic: number; readonly wall: number };
+
+const momentOf = ({ monotonic, now }: Clock): Moment => ({ monotonic: monotonic(), wall: now() });
+
+/** The wall clock may run this much ahead of the monotonic clock between two extensions (ms), for example because NTP adjusts it. */
+const WALL_AHEAD_MS = 100;
 
 /**
  * Extends the lease independently of the passes, which take long while the database is slow or many runs are claimed. An extension cannot
@@ -90,15 +105,31 @@ const retryMs = ({ renewEveryMs }: LeaseTimes) => [Math.min(1_000, renewEveryMs)
  */
 function createLease(deps: Pick<Deps, "store" | "clock" | "log">, times: LeaseTimes) {
   const { clock, store } = deps;
-  /** When the lease ends (monotonic ms). */
-  let endsAt = 0;
-  /** `requestedAt` is the time before the call to the database, so the lease ends earlier here than in the database. */
-  function holdFrom(requestedAt: number): void {
-    endsAt = Math.max(endsAt, requestedAt + times.leaseMs);
+  /** The moment from which the lease lasts. */
+  let from: Moment = { monotonic: -times.leaseMs, wall: 0 };
+  /** `requested` is a moment before the call to the database, so the lease ends earlier here than in the database. */
+  function holdFrom(requested: Moment): void {
+    if (requested.monotonic >= from.monotonic) from = requested;
   }
   async function extend(): Promise<void> {
-    const requestedAt = clock.monotonic();
-    if (await store.extend(requestedAt, times.leaseMs)) holdFrom(requestedAt);
+    const requested = momentOf(clock);
+    if (await store.extend(requested.monotonic, times.leaseMs)) holdFrom(requested);
+  }
+  /**
+   * The monotonic clock stands still while the machine is suspended, and the wall clock does not. So the lease of a replica ends by the clock
+   * on which more time has passed. If the wall clock was set forward, the lease counts as lapsed until the next extension, and nothing worse.
+   */
+  const passedMs = (): Record<keyof Moment, number> => ({
+    monotonic: clock.monotonic() - from.monotonic,
+    wall: times.isShared ? clock.now() - from.wall : 0,
+  });
+  function isHeld(): boolean {
+    const { monotonic, wall } = passedMs();
+    return Math.max(monotonic, wall) < times.leaseMs;
+  }
+  function mayBeBehind(): boolean {
+    const { monotonic, wall } = passedMs();
+    return wall - monotonic > WALL_AHEAD_MS;
   }
   const extensions = createBackgroundLoop(deps, {
     pass: extend,
@@ -107,7 +138,7 @@ function createLease(deps: Pick<Deps, "store" | "clock" | "log">, times: LeaseTi
     failure: "could not extend the lease of this replica; trying again",
   });
   const start = (): void => extensions.start(times.renewEveryMs);
-  return { holdFrom, isHeld: () => clock.monotonic() < endsAt, start, stop: extensions.stop };
+  return { holdFrom, isHeld, mayBeBehind, start, stop: extensions.stop };
 }
 
 type Renewed = {

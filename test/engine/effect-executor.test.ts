@@ -2,7 +2,7 @@
 // takes.
 
 import { describe, expect, test } from "vitest";
-import { ALONE } from "#src/engine/lease-keeper.ts";
+import { ALONE, SHARED } from "#src/engine/lease-keeper.ts";
 import type { DecisionAnswer } from "#src/ports.ts";
 import { type Bench, createBench, failure } from "../make/bot.ts";
 import { APPROVER, CHANNEL, aRunId, REQUESTER, TEAM } from "../make/run.ts";
@@ -205,6 +205,23 @@ describe("a decision", () => {
     await bench.clock.pass(1_000);
     expect(stands).toBe(0);
     expect(bench.agents.resolved).toEqual([]);
+  });
+
+  test("is not sent if its machine was suspended after the mark, although its monotonic clock stood still", async () => {
+    const bench = await createBench({}, 0, ":memory:", SHARED);
+    const save = bench.store.save.bind(bench.store);
+    let stands = 1;
+    bench.store.save = async (stored, next, sideWrites) => {
+      const saved = await save(stored, next, sideWrites);
+      const isMark = sideWrites?.audit?.some(({ what }) => what === "sent") === true;
+      if (isMark && stands-- > 0) bench.clock.step(SHARED.leaseMs);
+      return saved;
+    };
+    const { id } = await decided(bench);
+    await bench.clock.rest();
+    expect(stands).toBe(0);
+    expect(bench.agents.resolved).toEqual([]);
+    expect(await delivery(bench, id)).toBe("unsure");
   });
 
   test("that is slow delays no poll of its run", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createWatchdog } from "#src/engine/watchdog.ts";
-import { ALONE, createLeaseKeeper, SHARED } from "#src/engine/lease-keeper.ts";
+import { ALONE, createLeaseKeeper, type LeaseTimes, SHARED } from "#src/engine/lease-keeper.ts";
 import type { Run } from "#src/domain/run.ts";
 import { PortError } from "#src/ports.ts";
 import { createHandClock, type HandClock } from "../make/clock.ts";
@@ -216,6 +216,46 @@ test("a replica gives up its lease before it ends in the database, and is not mi
   for (const answer of answers) answer();
   await clock.rest();
   expect(keeper.holdsLease()).toBe(false);
+});
+
+async function startedWith(clock: HandClock, times: LeaseTimes) {
+  const store = slowStore(clock);
+  const keeper = createLeaseKeeper(
+    { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
+    times,
+  );
+  const started = keeper.start();
+  await clock.pass(10_000);
+  await started;
+  return { store, keeper };
+}
+
+test("a replica whose machine was suspended holds no lease until the next extension, although its monotonic clock stood still", async () => {
+  const clock = createHandClock();
+  const { store, keeper } = await startedWith(clock, SHARED);
+  expect([keeper.holdsLease(), keeper.mayBeBehind()]).toEqual([true, false]);
+  clock.step(SHARED.leaseMs);
+  expect([keeper.holdsLease(), keeper.mayBeBehind()]).toEqual([false, true]);
+  await clock.pass(2 * SHARED.renewEveryMs);
+  expect([keeper.holdsLease(), keeper.mayBeBehind(), store.lapses()]).toEqual([true, false, 1]);
+});
+
+test("a wall clock that is set back neither shortens nor prolongs the lease", async () => {
+  const clock = createHandClock();
+  const { store, keeper } = await startedWith(clock, SHARED);
+  store.extend = () => new Promise<never>(() => undefined);
+  store.renew = () => new Promise<never>(() => undefined);
+  clock.step(-60_000);
+  expect([keeper.holdsLease(), keeper.mayBeBehind()]).toEqual([true, false]);
+  await clock.pass(SHARED.leaseMs + 2 * SHARED.renewEveryMs);
+  expect(keeper.holdsLease()).toBe(false);
+});
+
+test("a process that has the database to itself keeps its lease however the wall clock is set", async () => {
+  const clock = createHandClock();
+  const { keeper } = await startedWith(clock, ALONE);
+  clock.step(2 * ALONE.leaseMs);
+  expect([keeper.holdsLease(), keeper.mayBeBehind()]).toEqual([true, false]);
 });
 
 test("a replica releases everything before it begins a new lease", async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Click } from "#src/usecases/open-form.ts";
+import { SHARED } from "#src/engine/lease-keeper.ts";
 import { breakStore } from "../make/bench-store.ts";
 import { type Bench, createBench } from "../make/bot.ts";
 import { aPolicy } from "../make/policy.ts";
@@ -47,6 +48,24 @@ const AWAY: Record<string, (bench: Bench) => Promise<void>> = {
     return Promise.resolve();
   },
 };
+
+test("an approval that a replica gets right after its machine was suspended is held for its whole hold", async () => {
+  const bench = await createBench({}, 0.5, ":memory:", SHARED);
+  const { clock, store } = bench;
+  store.askTime = () => Promise.resolve(void clock.continueAfter(clock.now()));
+  bench.policy = aPolicy({ holdMs: 10 * MIN });
+  const { id, click } = await bench.withCard();
+  clock.step(11 * MIN);
+  const opened = await bench.flow.openForm.open({ ...click, user: APPROVER }, "approve");
+  if (!opened.ok) throw new Error(opened.error.refusal.type);
+  await bench.flow.submitDecision({ team: TEAM, user: APPROVER }, opened.value.ticket.nonce, "go");
+  const [approval] = (await bench.run(id)).approvals;
+  const until = clock.now() + 10 * MIN;
+  expect(approval?.state).toMatchObject({
+    type: "decided",
+    delivery: { type: "held", until, sendAt: until },
+  });
+});
 
 const verdicts = ({ agents }: Bench) => agents.resolved.map(({ verdict }) => verdict);
 

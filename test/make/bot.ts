@@ -246,6 +246,7 @@ export async function createBench(
   limits: Partial<typeof LIMITS> = {},
   random = 0,
   database = ":memory:",
+  leaseTimes = ALONE,
 ): Promise<Bench> {
   const clock = createHandClock();
   const times = { now: clock.monotonic, onNewestTime: clock.continueAfter };
@@ -306,7 +307,7 @@ export async function createBench(
         freezes,
         auditSink: null,
         keepFinishedMs: 30 * 24 * 60 * 60_000,
-        leaseTimes: ALONE,
+        leaseTimes,
         followPolicy: () => Promise.resolve(false),
         policyReading: () => bench.policyReading,
         newKey: () => aRunKey(),

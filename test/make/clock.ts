@@ -6,12 +6,12 @@ export type HandClock = Clock & {
   pass(ms: number): Promise<void>;
   /** Waits until everything has happened that needs no time. */
   rest(): Promise<void>;
-  /** Sets the wall clock forward or back. Monotonic time does not change. */
+  /** Sets the wall clock forward or back. Monotonic time does not change, as while the machine is suspended. */
   step(ms: number): void;
   /** Restarts monotonic time at the wall clock, as a reboot of the machine does. */
   reboot(): void;
   /** The same as in `createClock`. */
-  readonly continueAfter: (stored: number) => void;
+  readonly continueAfter: (at: number) => number;
   /** Returns how many alarms are set. */
   waiting(): number;
 };
@@ -47,7 +47,11 @@ export function createHandClock(): HandClock {
     monotonic: () => now + start,
     step: (ms) => void (wall += ms),
     reboot: () => void (start = wall),
-    continueAfter: (stored) => void (start += Math.max(stored - (now + start), 0)),
+    continueAfter: (at) => {
+      const behindMs = Math.max(at - (now + start), 0);
+      start += behindMs;
+      return behindMs;
+    },
     after(ms, what) {
       const id = count;
       count += 1;

@@ -19,7 +19,7 @@ import { agentService } from "./service-ports.ts";
 import type { Host, Setting } from "./setting.ts";
 
 /** Slower than in production, in the same proportion, so that a history needs fewer renewals. */
-const SHARED: LeaseTimes = { leaseMs: 12_000, renewEveryMs: 3_000 };
+const SHARED: LeaseTimes = { leaseMs: 12_000, renewEveryMs: 3_000, isShared: true };
 const LIMITS = { minMs: 1_000, maxMs: 5_000, maxInFlight: 4 };
 const FINE = { ok: true, latencyMs: 1, fault: null, publicFault: null, says: {} };
 

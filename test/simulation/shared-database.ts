@@ -2,12 +2,12 @@
 
 import { sql } from "kysely";
 import { auditKeyOf } from "#src/adapters/store/audit-key.ts";
-import { startAlone } from "#src/adapters/store/leases.ts";
 import { newestTime } from "#src/adapters/store/newest-time.ts";
 import { storeOn } from "#src/adapters/store/open.ts";
 import type { Signals } from "#src/adapters/store/postgres-signals.ts";
 import { migrate } from "#src/adapters/store/schema.ts";
 import { openSqlite, SQLITE } from "#src/adapters/store/sqlite.ts";
+import { startAlone } from "#src/adapters/store/start-alone.ts";
 import { ALONE } from "#src/engine/lease-keeper.ts";
 import type { Store } from "#src/ports/store.ts";
 import { RepeatedReads } from "./repeated-reads.ts";

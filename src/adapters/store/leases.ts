@@ -13,7 +13,7 @@ import { newest, refuseRetired, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
 import { type Database, inBatches, read, type Tables, type Trx, write } from "./database.ts";
-import { keepTime } from "./newest-time.ts";
+import { keepTime, timeNow } from "./newest-time.ts";
 import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
@@ -29,12 +29,18 @@ type Deps = {
   onCorrupt: (key: RunKey, error: PortError) => void;
   /** Whether other processes may open the database. */
   isShared: boolean;
+  /** See `StoreOptions`. */
+  onTime?: ((at: number) => void) | undefined;
 };
 
 export function createLeases(deps: Deps): LeaseStore {
-  const { db, leaseDb, owner, key, timeOf, signals, reading, onCorrupt, isShared } = deps;
-  const extendLease = (now: number, leaseMs: number): Promise<boolean> =>
-    read(() => extend(leaseDb, owner, timeOf(now), leaseMs));
+  const { db, leaseDb, owner, timeOf, signals, reading, onCorrupt, isShared } = deps;
+  const { onTime = () => undefined } = deps;
+  async function extendLease(now: number, leaseMs: number): Promise<boolean> {
+    const until = await read(() => extend(leaseDb, owner, timeOf(now), leaseMs));
+    if (until !== null) onTime(until - leaseMs);
+    return until !== null;
+  }
   let lookedForStraysAt = Number.NEGATIVE_INFINITY;
   return {
     async claim(limit) {
@@ -46,14 +52,7 @@ export function createLeases(deps: Deps): LeaseStore {
     async renew(now, leaseMs, onLapsed = () => undefined) {
       if (!(await extendLease(now, leaseMs))) {
         onLapsed();
-        // This is a transaction of its own, because a save may hold the lock of the audit and wait for one of these runs.
-        await write(db, (trx) => releaseAll(trx, owner));
-        await write(db, async (trx) => {
-          await takeAuditLock(trx);
-          await refuseRetired(trx, key, await newest(trx));
-          // While this lease lasts, `rotate-key` refuses to replace the key.
-          await beginLease(trx, owner, timeOf(now), leaseMs);
-        });
+        onTime((await beginLease(deps, timeOf(now), leaseMs)) - leaseMs);
       }
       const looksForStrays = isShared && now - lookedForStraysAt >= STRAYS_EVERY_MS;
       if (looksForStrays) lookedForStraysAt = now;
@@ -68,6 +67,7 @@ export function createLeases(deps: Deps): LeaseStore {
     giveBack: (shards) => write(db, (trx) => giveBack(trx, owner, shards)),
     claimAgain: (shards) => write(db, (trx) => claimAgain(trx, owner, shards)),
     release: () => write(db, (trx) => leave(trx, owner)),
+    askTime: async () => onTime(await read(() => timeNow(leaseDb, timeOf))),
   };
 }
 
@@ -212,41 +212,46 @@ async function claimAgain(trx: Trx, owner: string, shards: readonly number[]): P
   }
 }
 
-/** Takes all shards. Only one process at a time can open the embedded file, so every earlier lease is void. */
-export async function startAlone(db: Database, owner: string, until: number): Promise<void> {
-  await write(db, async (trx) => {
-    await trx.deleteFrom("owners").execute();
-    await trx.insertInto("owners").values({ owner, until }).execute();
-    await trx.updateTable("shards").set({ holder: owner }).execute();
-    const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
-    await update.where("holder", "is not", null).execute();
-  });
-}
-
 /** How long the row of a dead owner stays (ms). Nothing depends on this time; the row only must not stay forever. */
 const DEAD_OWNER_MS = 3_600_000;
 
-/** Runs outside a transaction, so it waits for only one answer of the database and does not block other writers. */
+/**
+ * Runs outside a transaction, so it waits for only one answer of the database and does not block other writers. Resolves to the new end of
+ * the lease, or to null if the lease has expired.
+ */
 async function extend(
   db: Database,
   owner: string,
   now: Expression<number>,
   leaseMs: number,
-): Promise<boolean> {
+): Promise<number | null> {
   const extended = await db
     .updateTable("owners")
     .set({ until: endOf(now, leaseMs) })
     .where("owner", "=", owner)
     .where("until", ">", now)
+    .returning("until")
     .executeTakeFirst();
-  return extended.numUpdatedRows > 0n;
+  return extended?.until ?? null;
 }
 
 const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} + ${sql.lit(leaseMs)}`;
 
-async function beginLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
-  await trx.deleteFrom("owners").where("owner", "=", startingOwner(owner)).execute();
-  await putLease(trx, owner, now, leaseMs);
+/** Gives up all runs. Resolves to the end of the new lease. */
+async function beginLease(
+  { db, owner, key }: Pick<Deps, "db" | "owner" | "key">,
+  now: Expression<number>,
+  leaseMs: number,
+): Promise<number> {
+  // This is a transaction of its own, because a save may hold the lock of the audit and wait for one of these runs.
+  await write(db, (trx) => releaseAll(trx, owner));
+  return write(db, async (trx) => {
+    await takeAuditLock(trx);
+    await refuseRetired(trx, key, await newest(trx));
+    // While this lease lasts, `rotate-key` refuses to replace the key.
+    await trx.deleteFrom("owners").where("owner", "=", startingOwner(owner)).execute();
+    return putLease(trx, owner, now, leaseMs);
+  });
 }
 
 /** The owner of the lease that a replica has while it starts. No store has this name, because the names of stores end in a UUID. */
@@ -261,19 +266,22 @@ export const beginStartLease = (
   owner: string,
   now: Expression<number>,
   leaseMs: number,
-): Promise<void> => putLease(trx, startingOwner(owner), now, leaseMs);
+): Promise<number> => putLease(trx, startingOwner(owner), now, leaseMs);
 
-async function putLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
+/** Resolves to the end of the lease. */
+async function putLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<number> {
   const until = endOf(now, leaseMs);
-  await trx
+  const lease = await trx
     .insertInto("owners")
     .values({ owner, until })
     .onConflict((conflict) => conflict.column("owner").doUpdateSet({ until }))
-    .execute();
+    .returning("until")
+    .executeTakeFirstOrThrow();
   await trx
     .deleteFrom("owners")
     .where("until", "<", sql<number>`${now} - ${sql.lit(DEAD_OWNER_MS)}`)
     .execute();
+  return lease.until;
 }
 
 async function leave(trx: Trx, owner: string): Promise<void> {

@@ -13,7 +13,7 @@ import { checkAudit, walkAudit } from "./check-audit.ts";
 import { createSettledEntries } from "./settled-entries.ts";
 import { unusableDatabase } from "./database-copy.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
-import { beginStartLease, createLeases, startAlone } from "./leases.ts";
+import { beginStartLease, createLeases } from "./leases.ts";
 import { newestTime } from "./newest-time.ts";
 import { createLongTexts } from "./long-texts.ts";
 import { createFindRuns } from "./find-runs.ts";
@@ -23,6 +23,7 @@ import { listenTo, NO_SIGNALS, type Signals } from "./postgres-signals.ts";
 import { type Engine, migrate, schemaState } from "./schema.ts";
 import { brokenRows, createFindings, sealsOf } from "./seals.ts";
 import { openSqlite, SQLITE } from "./sqlite.ts";
+import { startAlone } from "./start-alone.ts";
 import { Unusable, unusable } from "./faults.ts";
 import { type Database, onCommit, probeWrite, read, type Trx, write } from "./database.ts";
 
@@ -35,6 +36,11 @@ export type StoreOptions = {
   readonly now?: () => number;
   /** Called with the newest monotonic time in the store, before the first call of `now`. */
   readonly onNewestTime?: (at: number) => void;
+  /**
+   * Called with the time by which leases are measured at each extension of the lease. When the answer arrives, that time is already past, so
+   * a clock that continues from it is never ahead.
+   */
+  readonly onTime?: (at: number) => void;
   /** The time by which leases are measured, derived from `now`. The default is the engine's own. */
   readonly timeOf?: Engine["timeOf"];
   /** The length of the first lease (ms), until `renew` sets another. */
@@ -83,14 +89,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const onCorrupt = options.onCorrupt ?? (() => undefined);
   const signals = place.type === "postgres" ? listenTo(place.url) : NO_SIGNALS;
   const file = place.type === "sqlite" && place.path !== ":memory:" ? resolve(place.path) : null;
-  return storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals, leaseDb });
+  const { onTime } = options;
+  return storeOn(db, { file, owner, now, key, onCorrupt, timeOf, signals, leaseDb, onTime });
 }
 
 /** Takes the lease of a start and checks the key once more, because it may have changed before there was a lease. */
 async function startBeside(
   db: Database,
   key: AuditKey,
-  takeLease: (trx: Trx) => Promise<void>,
+  takeLease: (trx: Trx) => Promise<unknown>,
 ): Promise<void> {
   await write(db, async (trx) => {
     await takeAuditLock(trx);
@@ -107,6 +114,7 @@ type Parts = Required<Pick<StoreOptions, "now" | "onCorrupt" | "timeOf">> & {
   signals: Signals;
   /** The database for extending the lease. */
   leaseDb?: Database;
+  onTime?: StoreOptions["onTime"] | undefined;
 };
 
 /** Returns the store of one owner. The database must be open and have the newest schema. */
@@ -117,7 +125,7 @@ export function storeOn(db: Database, parts: Parts): Store {
   const texts = createLongTexts();
   const settled = createSettledEntries(db, key);
   const reading = { seals, texts, now, findings };
-  const { timeOf, signals, leaseDb = db } = parts;
+  const { timeOf, signals, onTime, leaseDb = db } = parts;
   return {
     ...createKeepRuns({ db, owner, timeOf, signals, now, key, seals, texts, noteWritten: settled.note }),
     settledAfter: settled.settledAfter,
@@ -132,6 +140,7 @@ export function storeOn(db: Database, parts: Parts): Store {
       reading,
       onCorrupt,
       isShared: signals !== NO_SIGNALS,
+      onTime,
     }),
     ...createForms(db, key, reading),
     onTampering: findings.listen,
