@@ -26,12 +26,14 @@ import { accepted } from "../make/journey-acts.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { openPostgres, POSTGRES } from "#src/adapters/store/postgres.ts";
 import { migrate, MIGRATIONS } from "#src/adapters/store/schema.ts";
+import { ChannelId, shardOf, TeamId } from "#src/domain/ids.ts";
 import { GOLDEN_KEY, restore } from "../adapters/store/golden/load.ts";
 import { inheritedEnv } from "../make/child-env.ts";
 import { PATIENT } from "../make/patient.ts";
 import { type PostgresServer, startPostgres } from "../make/postgres.ts";
 import { runCommand } from "../make/run-command.ts";
 import { anApproval, anAuditEntry, aRun, CHANNEL, withApprovals } from "../make/run.ts";
+import { spoil } from "../make/spoil.ts";
 
 const COMMAND = fileURLToPath(new URL("../../src/cli/migrate-store.ts", import.meta.url));
 
@@ -185,8 +187,13 @@ test("a back-up of the old file fails once it is moved away as the command says,
 
 test("every stored state arrives unchanged", async () => {
   restore(MIGRATIONS.length, file).close();
+  // As in a file of 0.1.0 since its migration.
+  spoil(file, "update runs set shard = 0");
   const moved = await move({ AUDIT_KEY: GOLDEN_KEY });
   expect(moved).toMatchObject({ code: 0 });
+  const rows = await server.run(url, "select team, channel, shard from runs");
+  for (const { team, channel, shard } of rows)
+    expect(shard).toBe(shardOf({ team: TeamId(String(team)), channel: ChannelId(String(channel)) }));
   expect(moved.out).toContain("As before, the stored run");
   const [source, target] = await Promise.all(
     [`sqlite:${file}`, url].map((each) =>

@@ -1,6 +1,7 @@
 // Moves a stopped installation from a file to an empty PostgreSQL database, all or nothing, in one transaction. Runs, forms and buttons keep
 // their seals, and the audit keeps its chain and signatures. Only leases are not moved.
 
+import { ChannelId, shardOf, TeamId } from "../../domain/ids.ts";
 import { newest, takeAuditLock } from "./append-audit.ts";
 import { type AuditFile, readAudit } from "./audit-file.ts";
 import { copyAndHold, type DatabaseCopy } from "./examine-database.ts";
@@ -127,13 +128,18 @@ async function copyRows(from: Database, to: Trx, table: (typeof MOVED)[number]):
   return rows;
 }
 
-/** Rounds times. Programs before 0.2.0 stored fractions, which SQLite accepts in these columns. No seal covers them. */
+/**
+ * Rounds times: programs before 0.2.0 stored fractions, which SQLite accepts in these columns. Gives runs of these programs their shard, which
+ * says which replica follows them. No seal covers either.
+ */
 function moving(row: Row, table: (typeof MOVED)[number]): Row {
   if (table !== "runs") return row;
   const { created_at, changed_at } = row;
+  const [team, channel] = [TeamId(String(row["team"])), ChannelId(String(row["channel"]))];
   return {
     ...row,
     holder: null,
+    shard: shardOf({ team, channel }),
     created_at: Math.floor(Number(created_at)),
     changed_at: Math.floor(Number(changed_at)),
   };
