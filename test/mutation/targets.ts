@@ -5,11 +5,15 @@ export type Target = { readonly mutate: readonly string[]; readonly tests: reado
 export const TARGETS = {
   decide: {
     mutate: ["src/domain/decide.ts"],
-    tests: ["test/domain/{decide,vote,parts,handling,policy,follow-up}.test.ts"],
+    tests: [
+      "test/domain/{decide,vote,parts,handling,policy,follow-up,surplus-votes,undo,hold,notice,shared-approvers}.test.ts",
+    ],
   },
   authorization: {
     mutate: ["src/domain/authorization.ts", "src/domain/quorum.ts"],
-    tests: ["test/domain/{authorization,decide,vote,parts,policy,handling}.test.ts"],
+    tests: [
+      "test/domain/{authorization,decide,vote,parts,policy,handling,surplus-votes,undo,brake,shared-approvers}.test.ts",
+    ],
   },
   reconcile: {
     mutate: ["src/domain/reconcile.ts"],
@@ -27,7 +31,9 @@ export const TARGETS = {
   },
   policy: {
     mutate: ["src/domain/policy/choose-rule.ts", "src/domain/policy/combine-rules.ts"],
-    tests: ["test/domain/{policy,strict-rules,policy-conditions,follow-up}.test.ts"],
+    tests: [
+      "test/domain/{policy,strict-rules,strict-follow-up,policy-conditions,follow-up,hours,card-layout}.test.ts",
+    ],
   },
   rules: {
     mutate: ["follow-up-rule", "named-people", "policy"].map((file) => `src/domain/policy/${file}.ts`),
