@@ -108,7 +108,8 @@ async function timeIn(store: DocumentStore, name: string): Promise<number | null
 }
 
 /**
- * Writes the audit entry once for each restore, and resolves to its number. A fresh copy cannot contain an entry about its own restore.
+ * Writes the audit entry for each restore, and resolves to its number. A fresh copy cannot contain an entry about its own restore. If several
+ * replicas start at once, each may write one, and the first counts for all.
  */
 async function recordRestore({ store, log, context }: Deps, since: number): Promise<number> {
   const copied = new Date(since).toISOString();
@@ -118,7 +119,7 @@ async function recordRestore({ store, log, context }: Deps, since: number): Prom
   );
   const recorded = async (): Promise<number | undefined> => {
     const restores = await store.auditAfter(0, ["restored"], MAX_RESTORES);
-    return restores.findLast(({ entry }) => entry.since === since)?.seq;
+    return restores.find(({ entry }) => entry.since === since)?.seq;
   };
   const before = await recorded();
   if (before !== undefined) return before;

@@ -311,6 +311,19 @@ describe("plans in the copy are confirmed again, because they may have been carr
     },
   );
 
+  test("an approval is not asked for again although another replica recorded the same restore after it", async () => {
+    const { bench, approve } = await holding();
+    bench.ownMessages.beforeRead = () => Promise.reject(failure("timeout"));
+    await restored(bench);
+    const [recorded] = await entries(bench);
+    await approve();
+    if (recorded !== undefined) await bench.store.audit([recorded.entry]);
+    await bench.restart();
+    await bench.clock.pass(11 * MINUTE);
+    expect(bench.agents.resolved).toHaveLength(1);
+    expect(await entries(bench)).toHaveLength(2);
+  });
+
   test("an approval that waited for others no longer counts, and its voter is notified; one given since then does", async () => {
     const { bench, id, approve } = await holding(2);
     bench.ownMessages.beforeRead = () => Promise.reject(failure("timeout"));
