@@ -169,14 +169,18 @@ type TimeParts = {
   readonly store: Pick<Store, "askTime">;
 };
 
-const timeOf = ({ pauses, leaseKeeper, store }: TimeParts): CountedTime => ({
-  isCounted: (at) => pauses().isCounted(at),
-  makeUp: async () => {
-    // A click may arrive before the next extension of the lease. Judged by a clock that is behind, it would get a hold that ends early.
-    if (leaseKeeper().mayBeBehind()) await store.askTime();
-    await pauses().makeUp();
-  },
-});
+function timeOf({ pauses, leaseKeeper, store }: TimeParts): CountedTime {
+  /** Many runs may be due at once, and one answer is enough for all. */
+  let asking: Promise<void> | null = null;
+  return {
+    isCounted: (at) => pauses().isCounted(at),
+    async makeUp() {
+      // A click may arrive before the next renewal of the lease. Judged by a clock that is behind, it would get a hold that ends early.
+      if (leaseKeeper().mayBeBehind()) await (asking ??= store.askTime().finally(() => void (asking = null)));
+      await pauses().makeUp();
+    },
+  };
+}
 
 type EngineChecks = Pick<ExecutorDeps, "integrity" | "holdsLease" | "catchUp"> & {
   readonly time: CountedTime;

@@ -72,7 +72,7 @@ function catchUp(clock: Pick<MachineClock, "continueAfter">, log: Pick<Log, "war
 }
 
 const BEHIND =
-  "the clock was behind the database's and has caught up: this machine was suspended, or the database's clock was set forward";
+  "the clock was behind that of another replica and has caught up: this machine was suspended, or that replica started with a wrong clock";
 
 export function openConfiguredStore(
   config: Config,

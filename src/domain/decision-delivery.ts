@@ -28,7 +28,6 @@ import { sortVotes, validityOfComplete, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
 import { addNotices, type NoticeContent } from "./notice.ts";
 import { findApproval, isWatched, mapApprovals, replaceApproval, type Run } from "./run.ts";
-import { DECISION_LINGER_MS } from "./snapshot.ts";
 
 /** A decision that is on its way to the service: its delivery has begun or is due, and the service has not confirmed it yet. */
 export type Undelivered = Approval & {
@@ -142,13 +141,13 @@ function unclear(
 
 /**
  * Lets decisions whose answer was lost wait their whole time again after a restart, as if the answer was lost now: if the wall clock was set
- * forward meanwhile, that time was not really over. Returns the same run if none has waited long enough to be sent again.
+ * forward meanwhile, less time has really passed. Returns the same run if there is none.
  */
 export function lingerAgain(run: Run, monotonic: number): Run {
   return mapApprovals(run, (approval) => {
     if (approval.state.type !== "decided") return approval;
     const { decision, delivery } = approval.state;
-    if (delivery.type !== "unsure" || monotonic < delivery.since + DECISION_LINGER_MS) return approval;
+    if (delivery.type !== "unsure" || delivery.since >= monotonic) return approval;
     return withDelivery(approval, decision, { ...delivery, since: monotonic });
   });
 }

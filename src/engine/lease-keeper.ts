@@ -6,6 +6,7 @@ import { createBackgroundLoop } from "./background-work.ts";
 import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { LeaseStore } from "../ports/store.ts";
+import { createQuietWarnings } from "./logging.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { inTurn, type Turn, type Watchdog } from "./watchdog.ts";
 
@@ -117,7 +118,8 @@ function createLease(deps: Pick<Deps, "store" | "clock" | "log">, times: LeaseTi
   }
   /**
    * The monotonic clock stands still while the machine is suspended, and the wall clock does not. So the lease of a replica ends by the clock
-   * on which more time has passed. If the wall clock was set forward, the lease counts as lapsed until the next extension, and nothing worse.
+   * on which more time has passed. If the wall clock is set forward, the lease counts as lapsed until the next extension. A call that is about
+   * to be made then is not made, and counts as one without an answer.
    */
   const passedMs = (): Record<keyof Moment, number> => ({
     monotonic: clock.monotonic() - from.monotonic,
@@ -189,7 +191,8 @@ const LAPSED =
   "the lease of this replica has lapsed, so it gives up its runs and begins a new lease: the database did not extend it in time, or this process was suspended";
 
 function createClaims(deps: Deps) {
-  const { engine, store, log, metrics } = deps;
+  const { engine, store, metrics } = deps;
+  const warnQuietly = createQuietWarnings(deps);
   let heldShards: ReadonlySet<number> = new Set();
   /** The shards that the engine has held without a break since all their runs were claimed. The runs of any other shard are claimed again. */
   let followedShards: ReadonlySet<number> = new Set();
@@ -204,7 +207,7 @@ function createClaims(deps: Deps) {
     // Before its first lease, and while it cannot begin a new one, this process holds no shard.
     if (heldShards.size > 0) {
       metrics.leaseLapsed();
-      log.warn({ shards: heldShards.size }, LAPSED);
+      warnQuietly("lapsed", { shards: heldShards.size }, LAPSED);
     }
     setHeldShards(new Set());
   }

@@ -25,3 +25,18 @@ test.each([2, 5])("a run that ended is kept for %i days and deleted after that",
   await retention.stop();
   await store.close();
 });
+
+test("a run stays if the clock is ahead of the wall clock, as after the start of a replica whose database had a wrong time", async () => {
+  const clock = createHandClock();
+  const store = await openStore({ url: "sqlite::memory:", owner: "test", now: clock.monotonic });
+  const run = aWatchedRun();
+  await store.insert(run, {});
+  await store.save({ run, revision: 1 }, run, { finished: true });
+  clock.continueAfter(clock.monotonic() + 400 * DAY_MS);
+  const retention = createRetention(store, clock, LOG, 2 * DAY_MS);
+  retention.start();
+  await clock.pass(DAY_MS);
+  expect(await store.load(run.key)).not.toBeNull();
+  await retention.stop();
+  await store.close();
+});

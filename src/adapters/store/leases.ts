@@ -13,7 +13,7 @@ import { newest, refuseRetired, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
 import { type Database, inBatches, read, type Tables, type Trx, write } from "./database.ts";
-import { keepTime, timeNow } from "./newest-time.ts";
+import { keepTime, storedTime } from "./newest-time.ts";
 import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
@@ -36,11 +36,8 @@ type Deps = {
 export function createLeases(deps: Deps): LeaseStore {
   const { db, leaseDb, owner, timeOf, signals, reading, onCorrupt, isShared } = deps;
   const { onTime = () => undefined } = deps;
-  async function extendLease(now: number, leaseMs: number): Promise<boolean> {
-    const until = await read(() => extend(leaseDb, owner, timeOf(now), leaseMs));
-    if (until !== null) onTime(until - leaseMs);
-    return until !== null;
-  }
+  const extendLease = (now: number, leaseMs: number): Promise<boolean> =>
+    read(() => extend(leaseDb, owner, timeOf(now), leaseMs));
   let lookedForStraysAt = Number.NEGATIVE_INFINITY;
   return {
     async claim(limit) {
@@ -52,7 +49,7 @@ export function createLeases(deps: Deps): LeaseStore {
     async renew(now, leaseMs, onLapsed = () => undefined) {
       if (!(await extendLease(now, leaseMs))) {
         onLapsed();
-        onTime((await beginLease(deps, timeOf(now), leaseMs)) - leaseMs);
+        await beginLease(deps, timeOf(now), leaseMs);
       }
       const looksForStrays = isShared && now - lookedForStraysAt >= STRAYS_EVERY_MS;
       if (looksForStrays) lookedForStraysAt = now;
@@ -60,14 +57,14 @@ export function createLeases(deps: Deps): LeaseStore {
         const holding = await takeShare(trx, owner, timeOf(now));
         if (looksForStrays) await freeStrays(trx, owner);
         // This comes last, because all replicas write this row and wait for each other from here to the end of the transaction.
-        await keepTime(trx, now);
+        onTime(await keepTime(trx, now));
         return holding;
       });
     },
     giveBack: (shards) => write(db, (trx) => giveBack(trx, owner, shards)),
     claimAgain: (shards) => write(db, (trx) => claimAgain(trx, owner, shards)),
     release: () => write(db, (trx) => leave(trx, owner)),
-    askTime: async () => onTime(await read(() => timeNow(leaseDb, timeOf))),
+    askTime: async () => onTime(await read(() => storedTime(db))),
   };
 }
 
@@ -215,42 +212,38 @@ async function claimAgain(trx: Trx, owner: string, shards: readonly number[]): P
 /** How long the row of a dead owner stays (ms). Nothing depends on this time; the row only must not stay forever. */
 const DEAD_OWNER_MS = 3_600_000;
 
-/**
- * Runs outside a transaction, so it waits for only one answer of the database and does not block other writers. Resolves to the new end of
- * the lease, or to null if the lease has expired.
- */
+/** Runs outside a transaction, so it waits for only one answer of the database and does not block other writers. */
 async function extend(
   db: Database,
   owner: string,
   now: Expression<number>,
   leaseMs: number,
-): Promise<number | null> {
+): Promise<boolean> {
   const extended = await db
     .updateTable("owners")
     .set({ until: endOf(now, leaseMs) })
     .where("owner", "=", owner)
     .where("until", ">", now)
-    .returning("until")
     .executeTakeFirst();
-  return extended?.until ?? null;
+  return extended.numUpdatedRows > 0n;
 }
 
 const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} + ${sql.lit(leaseMs)}`;
 
-/** Gives up all runs. Resolves to the end of the new lease. */
+/** Gives up all runs before the lease begins. */
 async function beginLease(
   { db, owner, key }: Pick<Deps, "db" | "owner" | "key">,
   now: Expression<number>,
   leaseMs: number,
-): Promise<number> {
+): Promise<void> {
   // This is a transaction of its own, because a save may hold the lock of the audit and wait for one of these runs.
   await write(db, (trx) => releaseAll(trx, owner));
-  return write(db, async (trx) => {
+  await write(db, async (trx) => {
     await takeAuditLock(trx);
     await refuseRetired(trx, key, await newest(trx));
     // While this lease lasts, `rotate-key` refuses to replace the key.
     await trx.deleteFrom("owners").where("owner", "=", startingOwner(owner)).execute();
-    return putLease(trx, owner, now, leaseMs);
+    await putLease(trx, owner, now, leaseMs);
   });
 }
 
@@ -266,22 +259,19 @@ export const beginStartLease = (
   owner: string,
   now: Expression<number>,
   leaseMs: number,
-): Promise<number> => putLease(trx, startingOwner(owner), now, leaseMs);
+): Promise<void> => putLease(trx, startingOwner(owner), now, leaseMs);
 
-/** Resolves to the end of the lease. */
-async function putLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<number> {
+async function putLease(trx: Trx, owner: string, now: Expression<number>, leaseMs: number): Promise<void> {
   const until = endOf(now, leaseMs);
-  const lease = await trx
+  await trx
     .insertInto("owners")
     .values({ owner, until })
     .onConflict((conflict) => conflict.column("owner").doUpdateSet({ until }))
-    .returning("until")
-    .executeTakeFirstOrThrow();
+    .execute();
   await trx
     .deleteFrom("owners")
     .where("until", "<", sql<number>`${now} - ${sql.lit(DEAD_OWNER_MS)}`)
     .execute();
-  return lease.until;
 }
 
 async function leave(trx: Trx, owner: string): Promise<void> {

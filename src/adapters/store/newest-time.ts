@@ -8,21 +8,27 @@ import type { Engine } from "./schema.ts";
 /** A separate document, because every renewal writes it, even while no run changes. */
 const NAME = "newest-time";
 
-/** Never lowers what is stored, because the clock of another replica may be ahead. Replaces what is no number. */
-export async function keepTime(trx: Trx, now: number): Promise<void> {
+/**
+ * Resolves to the newest time of all replicas, which may be later than `now`. Never lowers what is stored. Replaces what is no number.
+ */
+export async function keepTime(trx: Trx, now: number): Promise<number> {
   const doc = JSON.stringify(now);
   // Compared as texts, because a cast of a damaged document would end the renewal with an error. All times until 2286 are equally long.
-  const anotherLength = sql<boolean>`documents.doc not like ${"_".repeat(doc.length)}`;
-  await trx
+  const isNewer = sql<boolean>`documents.doc not like ${"_".repeat(doc.length)} or documents.doc < ${doc}`;
+  const newest = sql<string>`case when ${isNewer} then ${doc} else documents.doc end`;
+  const kept = await trx
     .insertInto("documents")
     .values({ name: NAME, doc })
-    .onConflict((conflict) =>
-      conflict
-        .column("name")
-        .doUpdateSet({ doc })
-        .where((eb) => eb.or([anotherLength, eb("documents.doc", "<", doc)])),
-    )
-    .execute();
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ doc: newest }))
+    .returning("doc")
+    .executeTakeFirst();
+  return numberOf(kept?.doc);
+}
+
+/** Resolves to 0 if no time is stored. */
+export async function storedTime(db: Database): Promise<number> {
+  const kept = await db.selectFrom("documents").select("doc").where("name", "=", NAME).executeTakeFirst();
+  return numberOf(kept?.doc);
 }
 
 /**
@@ -30,13 +36,13 @@ export async function keepTime(trx: Trx, now: number): Promise<void> {
  * a stored wait means the same to all of them.
  */
 export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
-  const kept = await db.selectFrom("documents").select("doc").where("name", "=", NAME).executeTakeFirst();
+  const stored = await storedTime(db);
   const saved = await db
     .selectFrom("runs")
     .select((eb) => eb.fn.max("changed_at").as("at"))
     .executeTakeFirst();
   const inDatabase = await timeIn(db, timeOf);
-  return Math.max(numberOf(kept?.doc), numberOf(saved?.at), inDatabase);
+  return Math.max(stored, numberOf(saved?.at), inDatabase);
 }
 
 /**
@@ -63,7 +69,7 @@ async function timeIn(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
 }
 
 /** Resolves to 0 if the engine has no time of its own. */
-export async function timeNow(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
+async function timeNow(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
   const { rows } = await sql<{ at: number }>`select ${timeOf(0)} as at`.execute(db);
   return numberOf(rows[0]?.at);
 }

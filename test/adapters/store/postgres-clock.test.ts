@@ -1,4 +1,4 @@
-// The clock of a replica that is behind the database's, as after a suspension of its machine.
+// The clock of a replica that is behind the others', as after a suspension of its machine.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createMetrics } from "#src/adapters/http/metrics.ts";
@@ -39,55 +39,55 @@ async function aReplica(): Promise<Replica> {
   return { store, clock, warnings };
 }
 
-async function databaseTime(): Promise<number> {
-  const [{ at } = {}] = await server.run(
-    url,
-    "select (extract(epoch from clock_timestamp()) * 1000)::float8 as at",
-  );
-  return Number(at);
-}
-
-/** Whether the clock shows the time between two looks at the database. */
-async function isRight({ clock }: Replica, since: number): Promise<boolean> {
-  const at = clock.monotonic();
-  return at >= Math.floor(since) && at <= Math.ceil(await databaseTime());
-}
-
 const suspend = ({ clock }: Replica, ms: number): void => clock.beginAt(clock.monotonic() - ms);
+const renew = ({ store, clock }: Replica) => store.renew(clock.monotonic(), LEASE_MS);
+
+/** Two replicas with the same time. */
+async function twoReplicas(): Promise<[Replica, Replica]> {
+  const replicas: [Replica, Replica] = [await aReplica(), await aReplica()];
+  for (const each of replicas) await renew(each);
+  return replicas;
+}
 
 const WAYS: Record<string, (replica: Replica) => Promise<unknown>> = {
-  "begins a new lease": ({ store, clock }) => store.renew(clock.monotonic(), LEASE_MS),
-  "extends its lease": async ({ store, clock }) => {
-    await store.renew(clock.monotonic(), LEASE_MS);
-    clock.beginAt(clock.monotonic() - 11 * MIN);
-    return store.extend(clock.monotonic(), LEASE_MS);
-  },
+  "renews its lease": renew,
   "asks for the time": ({ store }) => store.askTime(),
 };
 
 test.each(Object.keys(WAYS))(
-  "a replica that is eleven minutes behind has the database's time once it %s",
+  "a replica that is eleven minutes behind has the time of the others once it %s",
   async (way) => {
-    const replica = await aReplica();
-    if (way !== "extends its lease") suspend(replica, 11 * MIN);
-    const since = await databaseTime();
-    await WAYS[way]?.(replica);
-    expect(await isRight(replica, since)).toBe(true);
-    expect(replica.warnings).toEqual([expect.stringContaining("the clock was behind the database's")]);
+    const [other, suspended] = await twoReplicas();
+    suspend(suspended, 11 * MIN);
+    const stored = other.clock.monotonic();
+    await renew(other);
+    await WAYS[way]?.(suspended);
+    expect(suspended.clock.monotonic()).toBeGreaterThanOrEqual(stored);
+    expect(suspended.clock.monotonic()).toBeLessThan(other.clock.monotonic() + 1_000);
+    expect(suspended.warnings).toEqual([expect.stringContaining("was behind that of another replica")]);
+    expect(other.warnings).toEqual([]);
   },
 );
 
-test("a replica that is ahead of the database neither goes back nor warns", async () => {
-  const replica = await aReplica();
-  const { store, clock } = replica;
-  clock.continueAfter(clock.monotonic() + 11 * MIN);
-  const before = clock.monotonic();
-  await store.renew(clock.monotonic(), LEASE_MS);
-  await store.extend(clock.monotonic(), LEASE_MS);
-  await store.askTime();
-  expect(clock.monotonic()).toBeGreaterThanOrEqual(before);
-  expect(clock.monotonic()).toBeLessThan((await databaseTime()) + 11 * MIN + 1_000);
-  expect(replica.warnings).toEqual([]);
+test("replicas that are ahead of the database, which was set back, agree after one of them was suspended", async () => {
+  const [other, suspended] = await twoReplicas();
+  for (const { clock } of [other, suspended]) clock.continueAfter(clock.monotonic() + 30_000);
+  suspend(suspended, 5 * MIN);
+  const stored = other.clock.monotonic();
+  await renew(other);
+  await renew(suspended);
+  expect(suspended.clock.monotonic()).toBeGreaterThanOrEqual(stored);
+});
+
+test("a replica that is ahead of the others neither goes back nor warns", async () => {
+  const [other, ahead] = await twoReplicas();
+  ahead.clock.continueAfter(ahead.clock.monotonic() + 11 * MIN);
+  const before = ahead.clock.monotonic();
+  await renew(other);
+  await renew(ahead);
+  await ahead.store.askTime();
+  expect(ahead.clock.monotonic()).toBeGreaterThanOrEqual(before);
+  expect(ahead.warnings).toEqual([]);
 });
 
 test("a replica that is behind does not lower the newest time, and one that starts continues from it", async () => {
