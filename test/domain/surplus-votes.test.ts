@@ -2,10 +2,13 @@
 
 import { expect, test } from "vitest";
 import { applyPolicy } from "#src/domain/applied-rule.ts";
+import type { Decision } from "#src/domain/approval.ts";
+import { asPast } from "#src/domain/approval-transitions.ts";
 import { decide, withdrawSurplusVotes } from "#src/domain/decide.ts";
-import { GroupId } from "#src/domain/ids.ts";
+import { ApprovalId, GroupId, UserId } from "#src/domain/ids.ts";
+import { replaceApproval } from "#src/domain/run.ts";
 import { these } from "../make/policy.ts";
-import { APPROVER } from "../make/run.ts";
+import { APPROVER, TEAM } from "../make/run.ts";
 import { approvalOf, done, ID, LATER, member, refusal, SECOND, under } from "../make/voting.ts";
 
 const { submit, run } = under({ needs: 2 });
@@ -54,3 +57,48 @@ test("votes that are still too few stay as they are when the policy changes", ()
   const applied = applyPolicy(one, more.at(LATER));
   expect(withdrawSurplusVotes(applied, more.at(LATER))).toBe(applied);
 });
+
+const THIRD = UserId("U0THIRD");
+
+test("only the unsent notices of those whose votes are void now, about this approval, are taken back", () => {
+  const three = under({ needs: 3 });
+  const first = done(three.submit(three.run));
+  const two = done(three.submit(first, { by: member(SECOND), voters: [member(APPROVER)] }));
+  const open = approvalOf(two);
+  const earlier = {
+    ...open,
+    past: open.votes.slice(0, 1).map((vote) => asPast(byOf(vote, THIRD), "undone")),
+  };
+  const says = { type: "decision-void", approval: ID, cause: "others-needed" } as const;
+  const notice = { to: APPROVER, says, state: "planned", notBefore: 0 } as const;
+  const kept = [
+    { ...notice, id: "another approval", says: { ...says, approval: ApprovalId("apr_2") } },
+    { ...notice, id: "another cause", says: { ...says, cause: "frozen" } },
+    { ...notice, id: "another person", to: THIRD },
+  ] as const;
+  const taken = [
+    { ...notice, id: "the first" },
+    { ...notice, id: "the second", to: SECOND },
+  ];
+  const ctx = under({ needs: 1 }).at(LATER);
+  const before = { ...replaceApproval(two, earlier), notices: [...taken, ...kept] };
+  const { notices } = withdrawSurplusVotes(applyPolicy(before, ctx), ctx);
+  expect(notices.slice(0, 3)).toEqual(kept);
+  expect(notices.slice(3).map(({ to, says }) => [to, "cause" in says && says.cause])).toEqual([
+    [APPROVER, "rule-changed"],
+    [SECOND, "rule-changed"],
+  ]);
+});
+
+test("a vote that fills no part of the new rule is void, and one that fills a part stays", () => {
+  const ctx = under({ needs: 2, parts: [these([SECOND]), these([THIRD])] }).at(LATER);
+  const [vote] = approvalOf(one).votes;
+  if (vote === undefined) throw new Error("there is no vote");
+  const votes = [APPROVER, SECOND].map((user) => ({ ...byOf(vote, user), memberOf: [] }));
+  const both = applyPolicy(replaceApproval(one, { ...approvalOf(one), votes }), ctx);
+  const { votes: left, past } = approvalOf(withdrawSurplusVotes(both, ctx));
+  expect(left.map(({ by }) => by?.user)).toEqual([SECOND]);
+  expect(past.map(({ cause, decision }) => [cause, decision.by?.user])).toEqual([["rule-changed", APPROVER]]);
+});
+
+const byOf = (vote: Decision, user: UserId): Decision => ({ ...vote, by: { team: TEAM, user } });

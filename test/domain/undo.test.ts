@@ -41,6 +41,22 @@ describe("an undo", () => {
     });
   });
 
+  test("of a form that another person decided says where their decision is", () => {
+    const open = approvalOf(done(undo(held, by(APPROVER), at())));
+    const changed = replaceApproval(held, { ...open, version: version + 2, votes: [], past: [] });
+    expect(undo(changed, by(APPROVER), at())).toMatchObject({ error: { type: "too-late", became: null } });
+    const again = replaceApproval(held, { ...approvalOf(held), version: version + 1 });
+    for (const user of [APPROVER, SECOND])
+      expect(undo(again, by(user), at())).toMatchObject({ error: { became: { type: "stands" } } });
+  });
+
+  test("says that it comes too late, if the person's approval became void for another reason", () => {
+    const back = approvalOf(done(undo(held, by(APPROVER), at())));
+    const past = back.past.map((each) => ({ ...each, cause: "rule-changed" }) as const);
+    const voided = replaceApproval(held, { ...back, past, votes: [] });
+    expect(undo(voided, by(APPROVER), at())).toMatchObject({ error: { type: "too-late" } });
+  });
+
   test("comes too late if the approval changed, and is unknown if the approval does not exist", () => {
     const changed = replaceApproval(held, { ...approvalOf(held), version: version + 1 });
     expect(undo(changed, by(APPROVER), at())).toMatchObject({ error: { type: "too-late" } });

@@ -6,7 +6,7 @@ export const TARGETS = {
   decide: {
     mutate: ["src/domain/decide.ts"],
     tests: [
-      "test/domain/{decide,vote,parts,handling,policy,follow-up,surplus-votes,undo,hold,notice,shared-approvers}.test.ts",
+      "test/domain/{decide,vote,parts,handling,policy,follow-up,surplus-votes,undo,expire,hold,notice,shared-approvers}.test.ts",
     ],
   },
   authorization: {
