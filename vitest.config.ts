@@ -4,8 +4,8 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * The files that take longest. Started last, they would leave the other workers idle. The longest come first, and those that compute
- * between those that wait.
+ * The files that take longest, or that wait most, as those with a database server. Started last, they would leave the processor idle. The
+ * longest come first, and those that compute between those that wait.
  */
 const SLOW = [
   "sandbox/scenes/all-scenes.test.ts",
@@ -22,21 +22,35 @@ const SLOW = [
   "adapters/slack/blocks/any-input.test.ts",
   "sandbox/scenes/storm.test.ts",
   "cli/audit.test.ts",
+  "adapters/store/unusable-files.test.ts",
   "browser/panels.test.ts",
+  "cli/doctor-faults.test.ts",
   "cli/doctor.test.ts",
   "sandbox/control/replicas.test.ts",
   "browser/axe.test.ts",
   "cli/audit-archive.test.ts",
+  "adapters/store/postgres-server.test.ts",
+  "cli/migrate-store.test.ts",
   "journeys/channel-storm.test.ts",
   "crash/storm-kills.test.ts",
   "browser/page.test.ts",
   "notifications/outbox.test.ts",
   "sandbox/control/policy.test.ts",
   "adapters/store/postgres-contract.test.ts",
+  "adapters/store/postgres-bouncer.test.ts",
   "browser/follow.test.ts",
+  "adapters/store/postgres-standby.test.ts",
+  "journeys/proxy.test.ts",
+  "sandbox/scenes/replica-dies.test.ts",
+  "sandbox/control/replicas-http.test.ts",
   "browser/many-tabs.test.ts",
   "adapters/slack/blocks/overview.test.ts",
   "browser/surfaces.test.ts",
+  "postgres/retired-replica.test.ts",
+  "sandbox/postgres.test.ts",
+  "adapters/store/find-entries.test.ts",
+  "adapters/store/postgres-tls.test.ts",
+  "test/ops.test.ts",
   "journeys/posting.test.ts",
   "journeys/storm.test.ts",
   "crash/brake-kills.test.ts",
@@ -83,9 +97,6 @@ const SHARING = [
   "test/sandbox/slack/**/!(typing|published-types).test.ts",
 ];
 
-/** For tests that only compute. `npm run check` and `check:faults` run them beside the others, in a process of their own. */
-const YIELD = "test/make/yield-to-others.ts";
-
 /** The whole app in the process of the test, in worlds of their own. Its modules are loaded and compiled once for each worker. */
 const IN_WORLDS = ["test/journeys/*.test.ts", "test/attacks/!(story|campaign).test.ts"];
 
@@ -116,8 +127,11 @@ const FAULTS = [
   "test/faults/{faults-slice,wire-calls}.test.ts",
   "test/sandbox/scenes/storm.test.ts",
 ];
-/** `npm run check:faults` plays the simulated histories beside the above: their clock is virtual, so no load disturbs them. */
-const HISTORIES = "test/simulation/simulation.test.ts";
+/**
+ * `npm run check:faults` plays the simulated histories beside the above, in a process of its own with a lower priority: they only compute, so
+ * they take the time that the others spend waiting, and delay none of the answers that those wait for.
+ */
+const HISTORIES = { file: "test/simulation/simulation.test.ts", setup: "test/make/yield-to-others.ts" };
 
 export default defineConfig({
   test: {
@@ -132,7 +146,6 @@ export default defineConfig({
           isolate: false,
           sequence: { groupOrder: 2 },
           maxWorkers: availableParallelism(),
-          setupFiles: [YIELD],
         },
       },
       {
@@ -155,13 +168,16 @@ export default defineConfig({
         test: {
           name: "isolated",
           include: ["test/**/*.test.ts"],
-          exclude: [...SHARING, ...IN_WORLDS, BROWSER, ...PROGRAMS, ...FAULTS, HISTORIES],
+          exclude: [...SHARING, ...IN_WORLDS, BROWSER, ...PROGRAMS, ...FAULTS, HISTORIES.file],
         },
       },
       { extends: true, test: { name: "programs", include: PROGRAMS } },
       { extends: true, test: { name: "browser", include: [BROWSER] } },
       { extends: true, test: { name: "faults", include: FAULTS } },
-      { extends: true, test: { name: "histories", include: [HISTORIES], setupFiles: [YIELD] } },
+      {
+        extends: true,
+        test: { name: "histories", include: [HISTORIES.file], setupFiles: [HISTORIES.setup] },
+      },
     ],
     // No secret of any test may stand in what the run prints.
     globalSetup: ["test/make/canary-watch.ts", "test/make/memory-folder.ts", "test/make/compiled-modules.ts"],
