@@ -22,7 +22,7 @@ import { endedRun, requestOf } from "../observed.ts";
 import { anyCodePoint } from "../../../make/code-points.ts";
 
 /** Random cases per property in the usual run. A campaign sets more. */
-export const RUNS = Number(process.env["FUZZ_RUNS"] ?? 500);
+export const RUNS = Number(process.env["FUZZ_RUNS"] ?? 250);
 
 /** Checks a property on many values. A counterexample is shown by its beginning, since some are 200 kB long. */
 export function always<T>(any: fc.Arbitrary<T>, holds: (value: T) => void, runs = RUNS): void {

@@ -14,7 +14,7 @@ import { expectMessage, expectView, lettersOf, objectsIn, textOf, wire } from ".
 const run = aWatchedRun();
 const LEFT_OUT = /([\d,]+) more fields? (?:is|are) not shown here/;
 /** The number of cases for slow properties. */
-const FEWER = RUNS / 10;
+const FEWER = RUNS / 5;
 /** How much of each name and text is certainly shown (characters of the original). */
 const SURE_CHARS = 4;
 
