@@ -241,11 +241,12 @@ type ContextParts = {
   readonly freezes: Freezes;
 };
 
-const contextOf =
-  ({ config, clock, policy, freezes }: ContextParts) =>
-  (): Context => ({
+function contextOf({ config, clock, policy, freezes }: ContextParts): () => Context {
+  const startedAt = clock.monotonic();
+  return () => ({
     now: clock.now(),
     monotonic: clock.monotonic(),
+    startedAt,
     process: thisProcess,
     digest: digestOf,
     nonce,
@@ -253,6 +254,7 @@ const contextOf =
     policy: policy.now(),
     freezes: freezes.now(),
   });
+}
 
 const program = (config: Config): Program => ({
   version: programVersion(),

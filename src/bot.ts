@@ -175,7 +175,7 @@ function timeOf({ pauses, leaseKeeper, store }: TimeParts): CountedTime {
   return {
     isCounted: (at) => pauses().isCounted(at),
     async makeUp() {
-      // A click may arrive before the next renewal of the lease. Judged by a clock that is behind, it would get a hold that ends early.
+      // A click may arrive before the next extension of the lease. Judged by a clock that is behind, it would get a hold that ends early.
       if (leaseKeeper().mayBeBehind()) await (asking ??= store.askTime().finally(() => void (asking = null)));
       await pauses().makeUp();
     },

@@ -20,6 +20,7 @@ import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
 import type { Config } from "./config.ts";
 import { Nonce } from "./domain/ids.ts";
 import type { Clock, MachineClock } from "./engine/clock.ts";
+import { createMissedTime } from "./engine/missed-time.ts";
 import { createPartsBeforeSlack } from "./engine/health.ts";
 import { ALONE, SHARED } from "./engine/lease-keeper.ts";
 import { createQuietWarnings } from "./engine/logging.ts";
@@ -63,16 +64,17 @@ function logNewAuditKey(log: Log, { file }: AuditKeyNews): void {
   log.warn({ file }, "created a key that signs the audit; keep a copy of it");
 }
 
-/** How far behind a clock must be to be reported (ms). */
-const BEHIND_MS = 1_000;
-
-function catchUp(clock: Pick<MachineClock, "continueAfter">, log: Pick<Log, "warn">, at: number): void {
-  const behindMs = clock.continueAfter(at);
-  if (behindMs >= BEHIND_MS) log.warn({ behindMs }, BEHIND);
+/** Returns what to do with each time of the database: the clock catches up with the time that passed while this machine was suspended. */
+function catchingUp(clock: MachineClock, log: Pick<Log, "warn">): (database: number) => void {
+  const missedTime = createMissedTime();
+  return (database) => {
+    const monotonic = clock.monotonic();
+    const suspendedMs = missedTime({ monotonic, wall: clock.now(), database });
+    if (suspendedMs === 0) return;
+    clock.continueAfter(monotonic + suspendedMs);
+    log.warn({ suspendedMs }, "this machine was suspended; the clock for waits and holds has caught up");
+  };
 }
-
-const BEHIND =
-  "the clock was behind that of another replica and has caught up: this machine was suspended, or that replica started with a wrong clock";
 
 export function openConfiguredStore(
   config: Config,
@@ -85,7 +87,7 @@ export function openConfiguredStore(
     owner: `${hostname()} ${process.pid}`,
     now: clock.monotonic,
     onNewestTime: isAlone ? clock.continueAfter : clock.beginAt,
-    onTime: (at) => catchUp(clock, log, at),
+    onTime: catchingUp(clock, log),
     leaseMs: isAlone ? ALONE.leaseMs : SHARED.leaseMs,
     auditKey: config.audit.key,
     onCommit: (seconds) => metrics.committed(seconds),

@@ -5,8 +5,7 @@ export type Clock = {
   /**
    * Returns the time for intervals and waits, including stored ones (whole ms, as PostgreSQL stores them). It never goes back, whatever
    * happens to the wall clock. It starts at the wall time or at the newest monotonic time in the store, whichever is later, so a stored wait
-   * never takes longer than intended. It stands still while the machine is suspended; then a replica continues from the newest time of all
-   * replicas.
+   * never takes longer than intended. It stands still while the machine is suspended; with replicas, it then catches up (missed-time.ts).
    */
   readonly monotonic: () => number;
   /** Calls `what` once after `ms`. The returned function cancels the call. */
@@ -17,8 +16,8 @@ export type Clock = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type MachineClock = Clock & {
-  /** Continues from this time, unless it is past it already. Returns by how much the clock was behind (ms). */
-  readonly continueAfter: (at: number) => number;
+  /** Continues from this time, unless it is past it already. */
+  readonly continueAfter: (at: number) => void;
   /** Sets the monotonic time to that of the database, which all replicas share. Only allowed before the time is first read. */
   readonly beginAt: (at: number) => void;
 };
@@ -33,11 +32,7 @@ export function createClock(): MachineClock {
       const timer = setTimeout(what, Math.min(ms, LONGEST_TIMER_MS));
       return () => clearTimeout(timer);
     },
-    continueAfter: (at) => {
-      const behindMs = Math.max(at - monotonic(), 0);
-      start += behindMs;
-      return behindMs;
-    },
+    continueAfter: (at) => void (start += Math.max(at - monotonic(), 0)),
     beginAt: (at) => void (start = at - performance.now()),
   };
 }

@@ -7,6 +7,7 @@ import type { Clock } from "./clock.ts";
 import type { Counters, EventLog } from "../ports.ts";
 import type { LeaseStore } from "../ports/store.ts";
 import { createQuietWarnings } from "./logging.ts";
+import { NOTICED_MS } from "./missed-time.ts";
 import type { RunEngine } from "./run-engine.ts";
 import { inTurn, type Turn, type Watchdog } from "./watchdog.ts";
 
@@ -97,9 +98,6 @@ type Moment = { readonly monotonic: number; readonly wall: number };
 
 const momentOf = ({ monotonic, now }: Clock): Moment => ({ monotonic: monotonic(), wall: now() });
 
-/** The wall clock may run this much ahead of the monotonic clock between two extensions (ms), for example because NTP adjusts it. */
-const WALL_AHEAD_MS = 100;
-
 /**
  * Extends the lease independently of the passes, which take long while the database is slow or many runs are claimed. An extension cannot
  * revive a lease that has ended. Only a pass begins a new lease, and before it does so, this process gives up all its runs.
@@ -131,7 +129,7 @@ function createLease(deps: Pick<Deps, "store" | "clock" | "log">, times: LeaseTi
   }
   function mayBeBehind(): boolean {
     const { monotonic, wall } = passedMs();
-    return wall - monotonic > WALL_AHEAD_MS;
+    return wall - monotonic >= NOTICED_MS;
   }
   const extensions = createBackgroundLoop(deps, {
     pass: extend,

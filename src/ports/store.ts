@@ -133,7 +133,7 @@ export type LeaseStore = {
   claimAgain(shards: readonly number[]): Promise<void>;
   /** Gives back everything that this owner holds. */
   release(): Promise<void>;
-  /** Sets the clock forward if it is behind the newest time of all replicas, as `renew` does. */
+  /** Asks for the database's time, as `extend` does, so that the clock catches up if this machine was suspended. */
   askTime(): Promise<void>;
   /** Sets the one listener, called if another process may have saved a run that this one should claim. This hint may be lost. */
   onPassedOn(listener: () => void): void;

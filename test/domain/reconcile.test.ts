@@ -147,6 +147,15 @@ test("late copies of a message are looked for half a minute after a restart, alt
   expect(recover(later, contextAt())).toBe(later);
 });
 
+test("a lost answer is waited for again from the start of the process, and not once more at each hand-over", () => {
+  const lost = { type: "unsure", notBefore: NOON, tries: 1, why: "" } as const;
+  const ctx = { ...contextAt(60_000), startedAt: NOON + 40_000 };
+  const since = (at: number) => recover(deliveredRun({ ...lost, since: at }), ctx).approvals[0]?.state;
+  expect(since(NOON + 39_000)).toMatchObject({ delivery: { since: NOON + 40_000 } });
+  const later = deliveredRun({ ...lost, since: NOON + 41_000 });
+  expect(recover(later, ctx)).toBe(later);
+});
+
 describe("an opening in the first seconds of its run", () => {
   const seen = (status: string, ended: Seen["ended"] = null): Run => ({
     ...aRun(),

@@ -48,16 +48,21 @@ test("claims no run once it has stopped: runs that were handed back stay handed 
   await keeper.release();
 });
 
-test("a replica that stops keeps its lease until it releases it, so that no other replica takes a call on its way for lost", async () => {
-  const clock = createHandClock();
+async function startedWith(clock: HandClock, times: LeaseTimes) {
   const store = slowStore(clock);
   const keeper = createLeaseKeeper(
     { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
-    SHARED,
+    times,
   );
   const started = keeper.start();
   await clock.pass(10_000);
   await started;
+  return { store, keeper };
+}
+
+test("a replica that stops keeps its lease until it releases it, so that no other replica takes a call on its way for lost", async () => {
+  const clock = createHandClock();
+  const { store, keeper } = await startedWith(clock, SHARED);
   const stopping = keeper.stop();
   await clock.pass(3 * SHARED.leaseMs);
   await stopping;
@@ -178,14 +183,7 @@ const idle = {
 
 test("a replica keeps its lease while every statement of the database takes 500 ms", async () => {
   const clock = createHandClock();
-  const store = slowStore(clock);
-  const keeper = createLeaseKeeper(
-    { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
-    SHARED,
-  );
-  const started = keeper.start();
-  await clock.pass(10_000);
-  await started;
+  const { store, keeper } = await startedWith(clock, SHARED);
   for (let seconds = 0; seconds < 60; seconds += 1) {
     await clock.pass(1_000);
     expect(keeper.holdsLease()).toBe(true);
@@ -217,18 +215,6 @@ test("a replica gives up its lease before it ends in the database, and is not mi
   await clock.rest();
   expect(keeper.holdsLease()).toBe(false);
 });
-
-async function startedWith(clock: HandClock, times: LeaseTimes) {
-  const store = slowStore(clock);
-  const keeper = createLeaseKeeper(
-    { store, engine: idle, clock, log, metrics, watchdog: createWatchdog(clock), onReplicas: quiet },
-    times,
-  );
-  const started = keeper.start();
-  await clock.pass(10_000);
-  await started;
-  return { store, keeper };
-}
 
 test("a replica whose machine was suspended holds no lease until the next extension, although its monotonic clock stood still", async () => {
   const clock = createHandClock();

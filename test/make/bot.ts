@@ -252,12 +252,8 @@ export async function createBench(
   const times = { now: clock.monotonic, onNewestTime: clock.continueAfter };
   const openIt = (): Promise<Store> => openStore({ url: `sqlite:${database}`, owner: "test", ...times });
   const store = await openIt();
-  const [agents, chat, people, notificationSender] = [
-    handAgents(clock),
-    handChat(),
-    handPeople(),
-    handMail(),
-  ];
+  const [agents, chat] = [handAgents(clock), handChat()];
+  const [people, notificationSender] = [handPeople(), handMail()];
   const ownMessages = handOwnMessages();
   const audit = { team: TEAM, channel: AUDIT_CHANNEL, admins: [ADMIN] };
   const refusals: string[] = [];
@@ -270,10 +266,12 @@ export async function createBench(
   const context = () => ({
     ...contextAt(clock.now() - NOON, bench.policy),
     monotonic: clock.monotonic(),
+    startedAt,
     freezes: freezes.now(),
   });
   const log = quietLog(warnings, errors);
   let freezes = createFreezes(store, log);
+  let startedAt = clock.monotonic();
   const decision = (verdict: string, outcome: string) => void decisions.push(`${verdict} ${outcome}`);
   const metrics = { ...quietMetrics(refusals, outages, waiting), decision };
   const ports = {
@@ -293,6 +291,7 @@ export async function createBench(
   };
   const start = (): Bot => {
     freezes = createFreezes(bench.store, log);
+    startedAt = clock.monotonic();
     return createBot(
       {
         ...ports,

@@ -11,7 +11,7 @@ export type HandClock = Clock & {
   /** Restarts monotonic time at the wall clock, as a reboot of the machine does. */
   reboot(): void;
   /** The same as in `createClock`. */
-  readonly continueAfter: (at: number) => number;
+  readonly continueAfter: (at: number) => void;
   /** Returns how many alarms are set. */
   waiting(): number;
 };
@@ -47,11 +47,7 @@ export function createHandClock(): HandClock {
     monotonic: () => now + start,
     step: (ms) => void (wall += ms),
     reboot: () => void (start = wall),
-    continueAfter: (at) => {
-      const behindMs = Math.max(at - (now + start), 0);
-      start += behindMs;
-      return behindMs;
-    },
+    continueAfter: (at) => void (start += Math.max(at - (now + start), 0)),
     after(ms, what) {
       const id = count;
       count += 1;

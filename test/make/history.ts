@@ -22,6 +22,7 @@ export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
     freezes: [],
     now: NOON + ms,
     monotonic: NOON + ms,
+    startedAt: NOON,
     process: "this one",
     digest: (text) => text,
     nonce: () => {

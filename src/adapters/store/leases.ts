@@ -13,7 +13,7 @@ import { newest, refuseRetired, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
 import { type Database, inBatches, read, type Tables, type Trx, write } from "./database.ts";
-import { keepTime, storedTime } from "./newest-time.ts";
+import { keepTime, timeNow } from "./newest-time.ts";
 import type { Signals } from "./postgres-signals.ts";
 import type { Engine } from "./schema.ts";
 
@@ -36,8 +36,13 @@ type Deps = {
 export function createLeases(deps: Deps): LeaseStore {
   const { db, leaseDb, owner, timeOf, signals, reading, onCorrupt, isShared } = deps;
   const { onTime = () => undefined } = deps;
-  const extendLease = (now: number, leaseMs: number): Promise<boolean> =>
-    read(() => extend(leaseDb, owner, timeOf(now), leaseMs));
+  const askTime = async (): Promise<void> => onTime(await read(() => timeNow(leaseDb, timeOf)));
+  async function extendLease(now: number, leaseMs: number): Promise<boolean> {
+    const until = await read(() => extend(leaseDb, owner, timeOf(now), leaseMs));
+    if (until === null) await askTime();
+    else onTime(until - leaseMs);
+    return until !== null;
+  }
   let lookedForStraysAt = Number.NEGATIVE_INFINITY;
   return {
     async claim(limit) {
@@ -57,14 +62,14 @@ export function createLeases(deps: Deps): LeaseStore {
         const holding = await takeShare(trx, owner, timeOf(now));
         if (looksForStrays) await freeStrays(trx, owner);
         // This comes last, because all replicas write this row and wait for each other from here to the end of the transaction.
-        onTime(await keepTime(trx, now));
+        await keepTime(trx, now);
         return holding;
       });
     },
     giveBack: (shards) => write(db, (trx) => giveBack(trx, owner, shards)),
     claimAgain: (shards) => write(db, (trx) => claimAgain(trx, owner, shards)),
     release: () => write(db, (trx) => leave(trx, owner)),
-    askTime: async () => onTime(await read(() => storedTime(db))),
+    askTime,
   };
 }
 
@@ -212,20 +217,24 @@ async function claimAgain(trx: Trx, owner: string, shards: readonly number[]): P
 /** How long the row of a dead owner stays (ms). Nothing depends on this time; the row only must not stay forever. */
 const DEAD_OWNER_MS = 3_600_000;
 
-/** Runs outside a transaction, so it waits for only one answer of the database and does not block other writers. */
+/**
+ * Runs outside a transaction, so it waits for only one answer of the database and does not block other writers. Resolves to the new end of
+ * the lease, or to null if the lease has expired.
+ */
 async function extend(
   db: Database,
   owner: string,
   now: Expression<number>,
   leaseMs: number,
-): Promise<boolean> {
+): Promise<number | null> {
   const extended = await db
     .updateTable("owners")
     .set({ until: endOf(now, leaseMs) })
     .where("owner", "=", owner)
     .where("until", ">", now)
+    .returning("until")
     .executeTakeFirst();
-  return extended.numUpdatedRows > 0n;
+  return extended?.until ?? null;
 }
 
 const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} + ${sql.lit(leaseMs)}`;

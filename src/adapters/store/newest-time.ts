@@ -8,27 +8,21 @@ import type { Engine } from "./schema.ts";
 /** A separate document, because every renewal writes it, even while no run changes. */
 const NAME = "newest-time";
 
-/**
- * Resolves to the newest time of all replicas, which may be later than `now`. Never lowers what is stored. Replaces what is no number.
- */
-export async function keepTime(trx: Trx, now: number): Promise<number> {
+/** Never lowers what is stored, because the clock of another replica may be ahead. Replaces what is too short or too long for a time. */
+export async function keepTime(trx: Trx, now: number): Promise<void> {
   const doc = JSON.stringify(now);
   // Compared as texts, because a cast of a damaged document would end the renewal with an error. All times until 2286 are equally long.
-  const isNewer = sql<boolean>`documents.doc not like ${"_".repeat(doc.length)} or documents.doc < ${doc}`;
-  const newest = sql<string>`case when ${isNewer} then ${doc} else documents.doc end`;
-  const kept = await trx
+  const anotherLength = sql<boolean>`documents.doc not like ${"_".repeat(doc.length)}`;
+  await trx
     .insertInto("documents")
     .values({ name: NAME, doc })
-    .onConflict((conflict) => conflict.column("name").doUpdateSet({ doc: newest }))
-    .returning("doc")
-    .executeTakeFirst();
-  return numberOf(kept?.doc);
-}
-
-/** Resolves to 0 if no time is stored. */
-export async function storedTime(db: Database): Promise<number> {
-  const kept = await db.selectFrom("documents").select("doc").where("name", "=", NAME).executeTakeFirst();
-  return numberOf(kept?.doc);
+    .onConflict((conflict) =>
+      conflict
+        .column("name")
+        .doUpdateSet({ doc })
+        .where((eb) => eb.or([anotherLength, eb("documents.doc", "<", doc)])),
+    )
+    .execute();
 }
 
 /**
@@ -36,13 +30,13 @@ export async function storedTime(db: Database): Promise<number> {
  * a stored wait means the same to all of them.
  */
 export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
-  const stored = await storedTime(db);
+  const kept = await db.selectFrom("documents").select("doc").where("name", "=", NAME).executeTakeFirst();
   const saved = await db
     .selectFrom("runs")
     .select((eb) => eb.fn.max("changed_at").as("at"))
     .executeTakeFirst();
   const inDatabase = await timeIn(db, timeOf);
-  return Math.max(stored, numberOf(saved?.at), inDatabase);
+  return Math.max(numberOf(kept?.doc), numberOf(saved?.at), inDatabase);
 }
 
 /**
@@ -69,7 +63,7 @@ async function timeIn(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
 }
 
 /** Resolves to 0 if the engine has no time of its own. */
-async function timeNow(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
+export async function timeNow(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
   const { rows } = await sql<{ at: number }>`select ${timeOf(0)} as at`.execute(db);
   return numberOf(rows[0]?.at);
 }

@@ -36,7 +36,7 @@ export type StoreOptions = {
   readonly now?: () => number;
   /** Called with the newest monotonic time in the store, before the first call of `now`. */
   readonly onNewestTime?: (at: number) => void;
-  /** Called at each renewal of the lease with the newest monotonic time of all replicas, as each of them stored it at its last renewal. */
+  /** Called with the database's time whenever the lease is extended. */
   readonly onTime?: (at: number) => void;
   /** The time by which leases are measured, derived from `now`. The default is the engine's own. */
   readonly timeOf?: Engine["timeOf"];

@@ -121,8 +121,8 @@ export async function openPostgres(
 }
 
 /**
- * Opens a connection for the lease alone, because all others may be in use by transactions that wait for each other. An answer that takes
- * longer than the lease lasts is of no use, so the next try gets a new connection.
+ * Opens a connection for the lease alone, because all others may be in use by transactions that wait for each other. After three seconds the
+ * lease is over, so the connection is closed, and the next extension opens another.
  */
 export const openForLease = (url: string): Promise<Database> =>
   openPostgres(url, { ...WORKING, answerMs: 3_000 }, 1);

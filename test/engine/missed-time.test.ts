@@ -1,0 +1,64 @@
+// How long a machine was suspended, by its wall clock and the database's clock.
+
+import { describe, expect, test } from "vitest";
+import { createMissedTime } from "#src/engine/missed-time.ts";
+
+const MIN = 60_000;
+const NONE = { monotonic: 0, wall: 0, database: 0 };
+
+/** Time passes on each of the clocks, looked at after each step. Returns what each look finds. */
+function looks(...steps: readonly Partial<typeof NONE>[]): readonly number[] {
+  const missedTime = createMissedTime();
+  const at = { monotonic: 0, wall: 50 * MIN, database: 40 * MIN };
+  missedTime({ ...at });
+  return steps.map(({ monotonic = 0, wall = monotonic, database = monotonic }) => {
+    at.monotonic += monotonic;
+    at.wall += wall;
+    at.database += database;
+    const missed = missedTime({ ...at });
+    at.monotonic += missed;
+    return missed;
+  });
+}
+
+describe("time that was missed", () => {
+  const suspended = { monotonic: 100, wall: 100 + 11 * MIN, database: 100 + 11 * MIN };
+
+  test("is what both other clocks report, and is found once", () => {
+    expect(looks({ monotonic: 750 }, suspended, { monotonic: 750 })).toEqual([0, 11 * MIN, 0]);
+  });
+
+  test("is found each time, however often the machine is suspended", () => {
+    expect(looks(suspended, suspended)).toEqual([11 * MIN, 11 * MIN]);
+  });
+
+  test("is the shorter of both reports", () => {
+    const further = { monotonic: 0, wall: 11 * MIN, database: 10 * MIN };
+    expect(looks(further, { monotonic: 750 })).toEqual([10 * MIN, 0]);
+  });
+
+  test.each(["wall", "database"] as const)("is none if only the %s clock is set forward or back", (clock) => {
+    for (const ms of [-MIN, MIN, 400 * 24 * 60 * MIN])
+      expect(looks({ monotonic: 750, [clock]: ms }, { monotonic: 750 }, { monotonic: 750 })).toEqual([
+        0, 0, 0,
+      ]);
+  });
+
+  test("is found although one clock is corrected minutes after the machine resumes", () => {
+    const late = [{ monotonic: 100, database: 11 * MIN }, { monotonic: 5 * MIN }, { wall: 11 * MIN }];
+    expect(looks(...late)).toEqual([0, 0, 11 * MIN - 100]);
+  });
+
+  test("is none if the clocks were set forward at different times", () => {
+    expect(looks({ database: 11 * MIN }, { monotonic: 11 * MIN }, { wall: 11 * MIN })).toEqual([0, 0, 0]);
+  });
+
+  test("does not add up from answers that arrive a little late or early", () => {
+    const jitter = Array.from({ length: 1_000 }, (_, index) => ({
+      monotonic: 750,
+      wall: 750 + (index % 2 === 0 ? 60 : -60),
+      database: 750 + (index % 3 === 0 ? 90 : -45),
+    }));
+    expect(new Set(looks(...jitter))).toEqual(new Set([0]));
+  });
+});
