@@ -257,6 +257,15 @@ export function auditContract(name: string, makeStore: MakeStore): void {
       expect(seen).toHaveLength(1_103);
     });
 
+    test("of few notifications, alarms are first, receipts are last, and the oldest of each is first", async () => {
+      const receipts = [aReceipt({ entry: 1 }), aReceipt({ entry: 2, madeAt: bench.now - 2 })];
+      const alarms = [3, 4].map((entry) => aReceipt({ entry, kind: "dispute", madeAt: bench.now - entry }));
+      const answer = aReceipt({ entry: 5, kind: "answered" });
+      await bench.store.addNotifications([...receipts, answer, ...alarms]);
+      const inOrder = [...alarms.toReversed(), answer, ...receipts.toReversed()];
+      expect(await bench.store.notifications(9)).toEqual(inOrder);
+    });
+
     test("the newest notification up to a head says how far the audit was followed, except for that of a head", async () => {
       expect(await bench.store.newestNotified(9)).toBe(0);
       await bench.store.addNotifications([

@@ -119,7 +119,7 @@ function matching(db: Database, filter: Filter) {
   const order = filter.oldestFirst === true ? "asc" : "desc";
   let query = db.selectFrom("runs").orderBy("created_at", order).orderBy("key", order);
   if (filter.channels !== undefined) query = query.where("channel", "in", filter.channels);
-  if (filter.only === "unfinished") query = query.where("finished", "=", 0);
+  if (filter.only === "unfinished") query = query.where("finished", "=", sql.lit(0));
   if (filter.only === "pending") query = query.where("pending", ">", sql.lit(0)); // a literal, as in the index
   if (filter.only === "without-id") query = query.where("service_run_id", "is", null);
   if (filter.asked !== undefined) {

@@ -179,7 +179,7 @@ function isFree(eb: ExpressionBuilder<Tables, "shards">, now: Expression<number>
 /** Clears the holder of these shards' unfinished runs, so that the holder of the shard claims them. */
 async function freeRuns(trx: Trx, shards: readonly number[]): Promise<void> {
   if (shards.length === 0) return;
-  const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+  const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", UNFINISHED);
   await update.where("shard", "in", shards).where("holder", "is not", null).execute();
 }
 
@@ -192,7 +192,7 @@ const STRAYS_EVERY_MS = 30_000;
  */
 async function freeStrays(trx: Trx, owner: string): Promise<void> {
   const ownShards = trx.selectFrom("shards").select("id").where("holder", "=", owner);
-  const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+  const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", UNFINISHED);
   await update.where("holder", "!=", owner).where("shard", "in", ownShards).execute();
 }
 
@@ -209,7 +209,7 @@ async function giveBack(trx: Trx, owner: string, shards: readonly number[]): Pro
 
 async function claimAgain(trx: Trx, owner: string, shards: readonly number[]): Promise<void> {
   for (const batch of inBatches(shards)) {
-    const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", 0);
+    const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", UNFINISHED);
     await update.where("shard", "in", batch).where("holder", "=", owner).execute();
   }
 }

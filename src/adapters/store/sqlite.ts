@@ -4,7 +4,16 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { Kysely, sql, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import {
+  Kysely,
+  type LimitNode,
+  sql,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteQueryCompiler,
+  type SqliteStatement,
+  ValueNode,
+} from "kysely";
 import { PortError } from "../../ports.ts";
 import { type Engine, FOREIGN, WrongDatabase } from "./schema.ts";
 import { reasonOf } from "./faults.ts";
@@ -66,7 +75,7 @@ function openFile(file: string, lock: ProcessLock, onEmpty: () => void = () => u
     if (file !== ":memory:") closeToOthers(file);
     const checkSameFile = file === ":memory:" ? () => undefined : watchFile(file);
     const database = adaptDriver(raw, { lock, checkSameFile });
-    return new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+    return new Kysely<Tables>({ dialect: new OurDialect({ database }) });
   } catch (error) {
     raw.close();
     throw error;
@@ -78,10 +87,25 @@ export function openCopy(file: string): Database {
   const raw = new DatabaseSync(file);
   try {
     if (!isOurs(raw) && !isEmpty(raw)) throw new WrongDatabase(FOREIGN);
-    return new Kysely<Tables>({ dialect: new SqliteDialect({ database: adaptDriver(raw) }) });
+    return new Kysely<Tables>({ dialect: new OurDialect({ database: adaptDriver(raw) }) });
   } catch (error) {
     raw.close();
     throw error;
+  }
+}
+
+/** Limits are written into the text of a query: SQLite prepares a query with a bound limit anew before each execution. */
+class OurDialect extends SqliteDialect {
+  override createQueryCompiler(): SqliteQueryCompiler {
+    return new LiteralLimits();
+  }
+}
+
+class LiteralLimits extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    const value = ValueNode.is(node.limit) ? node.limit.value : null;
+    if (Number.isSafeInteger(value)) this.append(`limit ${String(value)}`);
+    else super.visitLimit(node);
   }
 }
 

@@ -76,7 +76,10 @@ async function notificationsIn(
     .toSorted((a, b) => a.entry - b.entry);
 }
 
-const waiting = (db: Database) => db.selectFrom("notifications").where("to_do", "=", 1);
+const waiting = (db: Database) => db.selectFrom("notifications").where("to_do", "=", TO_DO);
+
+/** A literal, as in the index. SQLite prepares a query with a bound value anew before each execution. */
+const TO_DO = sql.lit<1>(1);
 
 async function firstWanted(
   db: Database,
@@ -95,17 +98,24 @@ async function firstWanted(
 /** How many rows are read before other work gets its turn. */
 const READ_AT_ONCE = 500;
 
+/** Yields rows of known kinds in the order of `IN_ORDER`. One query is enough if few wait, as in almost every round of the outbox. */
 async function* rowsToDo(db: Database): AsyncGenerator<NotificationRow> {
-  for (const kinds of IN_ORDER) {
-    const all = waiting(db).selectAll().where("kind", "in", kinds).orderBy("made_at").orderBy("id");
-    for (let query = all; ;) {
-      const rows = await read(() => query.limit(READ_AT_ONCE).execute());
-      yield* rows;
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < READ_AT_ONCE) break;
-      query = all.where((is) => is(is.refTuple("made_at", "id"), ">", is.tuple(last.made_at, last.id)));
-      await setImmediate();
-    }
+  const oldest = waiting(db).selectAll().orderBy("made_at").orderBy("id");
+  const first = await read(() => oldest.limit(READ_AT_ONCE).execute());
+  if (first.length < READ_AT_ONCE)
+    for (const kinds of IN_ORDER) yield* first.filter(({ kind }) => kinds.includes(kind));
+  else for (const kinds of IN_ORDER) yield* pagesOf(db, kinds);
+}
+
+async function* pagesOf(db: Database, kinds: readonly string[]): AsyncGenerator<NotificationRow> {
+  const all = waiting(db).selectAll().where("kind", "in", kinds).orderBy("made_at").orderBy("id");
+  for (let query = all; ;) {
+    const rows = await read(() => query.limit(READ_AT_ONCE).execute());
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < READ_AT_ONCE) break;
+    query = all.where((is) => is(is.refTuple("made_at", "id"), ">", is.tuple(last.made_at, last.id)));
+    await setImmediate();
   }
 }
 
