@@ -61,4 +61,26 @@ describe("time that was missed", () => {
     }));
     expect(new Set(looks(...jitter))).toEqual(new Set([0]));
   });
+
+  test("is none for answers that take a second or not, although the wall clock was set forward", () => {
+    const slowAndQuick = [
+      { monotonic: 1_750, database: 750 },
+      { monotonic: 750, database: 1_750 },
+    ];
+    const answers = Array.from({ length: 200 }, () => slowAndQuick).flat();
+    expect(new Set(looks({ monotonic: 750, wall: 11 * MIN }, ...answers))).toEqual(new Set([0]));
+  });
+
+  test("is found if the database answers again only after an hour", () => {
+    expect(looks({ monotonic: 750 }, { monotonic: 60 * MIN, wall: 65 * MIN, database: 65 * MIN })).toEqual([
+      0,
+      5 * MIN,
+    ]);
+  });
+
+  test("is found in full if the first answer after the suspension takes long", () => {
+    const first = { monotonic: 900, wall: 900 + 4_000, database: 100 + 4_000 };
+    const next = { monotonic: 100, database: 900 };
+    expect(looks({ monotonic: 750 }, first, next)).toEqual([0, 3_200, 800]);
+  });
 });
