@@ -6,7 +6,8 @@ import type { Decision } from "#src/domain/approval.ts";
 import { asPast } from "#src/domain/approval-transitions.ts";
 import { decide, withdrawSurplusVotes } from "#src/domain/decide.ts";
 import { ApprovalId, GroupId, UserId } from "#src/domain/ids.ts";
-import { replaceApproval } from "#src/domain/run.ts";
+import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
+import { replaceApproval, type RequesterGroups, type Run } from "#src/domain/run.ts";
 import { these } from "../make/policy.ts";
 import { APPROVER, TEAM } from "../make/run.ts";
 import { approvalOf, done, ID, LATER, member, refusal, SECOND, under } from "../make/voting.ts";
@@ -102,3 +103,19 @@ test("a vote that fills no part of the new rule is void, and one that fills a pa
 });
 
 const byOf = (vote: Decision, user: UserId): Decision => ({ ...vote, by: { team: TEAM, user } });
+
+test("an approval that would void a vote under a rule that may not apply is refused, and the vote stays", () => {
+  const OPS = GroupId("S0OPS");
+  const when = { ...BUILT_IN_RULE.when, requesters: [], requesterGroups: [OPS] };
+  const people = under({ needs: 2, when, approvers: these([SECOND, THIRD]) }, { needs: 2 });
+  const approve = { by: member(SECOND), voters: [member(APPROVER)] };
+  const whose = (known: RequesterGroups["in"]): Run => {
+    const requesterGroups = { asks: [OPS], in: known, at: 0 };
+    return applyPolicy({ ...one, requesterGroups }, people.at(LATER));
+  };
+  expect(refusal(people.submit(whose({}), approve))).toBe("unverified");
+  const ofOps = approvalOf(done(people.submit(whose({ [OPS]: true }), approve)));
+  expect(ofOps.past.map(({ decision }) => decision.by?.user)).toEqual([APPROVER]);
+  const ofOthers = approvalOf(done(people.submit(whose({ [OPS]: false }), approve)));
+  expect([ofOthers.past, ofOthers.state.type]).toEqual([[], "decided"]);
+});

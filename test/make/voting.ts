@@ -20,8 +20,8 @@ export const member = (user: UserId, facts: Partial<Person> = {}): Person => {
   return { team: TEAM, user, kind: "member", seesChannel: true, ...facts };
 };
 
-export function under(rule: Partial<Rule>) {
-  const policy = { ...aPolicy(rule), fallback: ChannelId("C0FALLBACK") };
+export function under(...rules: readonly Partial<Rule>[]) {
+  const policy = { ...aPolicy(...rules), fallback: ChannelId("C0FALLBACK") };
   const at = (ms = 0) => contextAt(ms, policy);
   const submit = (run: Run, facts: Partial<Submission> = {}, ms = LATER) => {
     const { version, request } = approvalOf(run);
