@@ -16,7 +16,6 @@ const NO_FREEZES: Context["freezes"] = [];
 export const context = (now = Date.now()): Context => ({
   now,
   monotonic: now,
-  startedAt: now,
   process: "bench",
   digest: (text) => createHash("sha256").update(text, "utf8").digest("hex"),
   nonce: () => Nonce(randomBytes(16).toString("base64url")),

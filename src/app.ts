@@ -241,12 +241,11 @@ type ContextParts = {
   readonly freezes: Freezes;
 };
 
-function contextOf({ config, clock, policy, freezes }: ContextParts): () => Context {
-  const startedAt = clock.monotonic();
-  return () => ({
+const contextOf =
+  ({ config, clock, policy, freezes }: ContextParts) =>
+  (): Context => ({
     now: clock.now(),
     monotonic: clock.monotonic(),
-    startedAt,
     process: thisProcess,
     digest: digestOf,
     nonce,
@@ -254,7 +253,6 @@ function contextOf({ config, clock, policy, freezes }: ContextParts): () => Cont
     policy: policy.now(),
     freezes: freezes.now(),
   });
-}
 
 const program = (config: Config): Program => ({
   version: programVersion(),

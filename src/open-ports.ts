@@ -87,7 +87,8 @@ export function openConfiguredStore(
     owner: `${hostname()} ${process.pid}`,
     now: clock.monotonic,
     onNewestTime: isAlone ? clock.continueAfter : clock.beginAt,
-    onTime: catchingUp(clock, log),
+    // A single process has its own clock only, and a suspension counts as a pause of the requests.
+    ...(isAlone ? {} : { onTime: catchingUp(clock, log) }),
     leaseMs: isAlone ? ALONE.leaseMs : SHARED.leaseMs,
     auditKey: config.audit.key,
     onCommit: (seconds) => metrics.committed(seconds),

@@ -267,10 +267,10 @@ export function settleMarks(run: Run, ctx: Context, isExecuting: (effect: Effect
 
 /**
  * Like `settleMarks`, for a run that another process may have followed until now. Also plans to look again at the messages that this process
- * was posting or updating, and waits again for decisions whose answer was lost before this process started.
+ * was posting or updating, and waits again for decisions whose answer was lost.
  */
 export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
-  return lingerAgain(lookAgain(settleMarks(run, ctx, isExecuting), ctx.monotonic), ctx.startedAt);
+  return lingerAgain(lookAgain(settleMarks(run, ctx, isExecuting), ctx.monotonic), ctx.monotonic);
 }
 
 /**

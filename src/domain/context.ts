@@ -8,8 +8,6 @@ export type Context = {
   readonly now: number;
   /** Monotonic time (ms), for all intervals and waits, including stored ones. It never jumps, and continues where the last process stopped. */
   readonly monotonic: number;
-  /** When this process started, by the same clock. */
-  readonly startedAt: number;
   /** Identifies this process among all that write to the store. */
   readonly process: string;
   /** SHA-256 of the UTF-8 text, in hex. */

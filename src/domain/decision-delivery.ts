@@ -140,15 +140,15 @@ function unclear(
 }
 
 /**
- * Lets decisions whose answer was lost before the start of this process wait their whole time again from that start: if the wall clock was
- * set forward meanwhile, less time has really passed. Returns the same run if there is none.
+ * Lets decisions whose answer was lost wait their whole time again in another process, as if the answer was lost now: if the wall clock was
+ * set forward before a restart, or the clock of this replica is ahead, less time has really passed. Returns the same run if there is none.
  */
-export function lingerAgain(run: Run, startedAt: number): Run {
+export function lingerAgain(run: Run, monotonic: number): Run {
   return mapApprovals(run, (approval) => {
     if (approval.state.type !== "decided") return approval;
     const { decision, delivery } = approval.state;
-    if (delivery.type !== "unsure" || delivery.since >= startedAt) return approval;
-    return withDelivery(approval, decision, { ...delivery, since: startedAt });
+    if (delivery.type !== "unsure" || delivery.since >= monotonic) return approval;
+    return withDelivery(approval, decision, { ...delivery, since: monotonic });
   });
 }
 

@@ -48,7 +48,6 @@ function waiting({ followUp = {}, expiry = null }: Ruled): { run: Run; id: Appro
 const ctxAt = (at: number) => ({
   now: at,
   monotonic: at,
-  startedAt: 0,
   nonce: aNonce,
   digest: (text: string) => text,
   process: "p",

@@ -52,7 +52,7 @@ export class SimulatedWorld {
   #slowLook: Look | null = null;
   #arrivals: { readonly at: number; readonly happens: () => void }[] = [];
   #nonces = 0;
-  #life = { number: 0, startedAt: NOON };
+  #lives = 0;
   #planned: { readonly run: Run; readonly now: number; readonly plan: Plan } | null = null;
 
   constructor(options: WorldOptions) {
@@ -71,9 +71,8 @@ export class SimulatedWorld {
     const times = {
       now: this.now,
       monotonic: this.now,
-      startedAt: this.#life.startedAt,
       slowestRetryMs: 15_000,
-      process: `life ${this.#life.number}`,
+      process: `life ${this.#lives}`,
     };
     return {
       ...times,
@@ -160,7 +159,7 @@ export class SimulatedWorld {
     this.carried.clear();
     this.#slowLook = null;
     this.learnt.taken.length = 0;
-    this.#life = { number: this.#life.number + 1, startedAt: this.now };
+    this.#lives += 1;
     this.keep(recover(this.run, this.ctx));
   }
 

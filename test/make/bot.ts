@@ -266,12 +266,10 @@ export async function createBench(
   const context = () => ({
     ...contextAt(clock.now() - NOON, bench.policy),
     monotonic: clock.monotonic(),
-    startedAt,
     freezes: freezes.now(),
   });
   const log = quietLog(warnings, errors);
   let freezes = createFreezes(store, log);
-  let startedAt = clock.monotonic();
   const decision = (verdict: string, outcome: string) => void decisions.push(`${verdict} ${outcome}`);
   const metrics = { ...quietMetrics(refusals, outages, waiting), decision };
   const ports = {
@@ -291,7 +289,6 @@ export async function createBench(
   };
   const start = (): Bot => {
     freezes = createFreezes(bench.store, log);
-    startedAt = clock.monotonic();
     return createBot(
       {
         ...ports,

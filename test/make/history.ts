@@ -22,7 +22,6 @@ export function contextAt(ms = 0, policy: Policy = BUILT_IN): Context {
     freezes: [],
     now: NOON + ms,
     monotonic: NOON + ms,
-    startedAt: NOON,
     process: "this one",
     digest: (text) => text,
     nonce: () => {

@@ -119,11 +119,9 @@ export class SimulatedProcess implements Host {
   #deps(store: Store, alone: boolean): Parameters<typeof createBot>[0] {
     const { world, clock } = this;
     const freezes = createFreezes(store, this.#log());
-    const startedAt = clock.monotonic();
     const context = (): Context => ({
       now: clock.now(),
       monotonic: clock.monotonic(),
-      startedAt,
       process: this.name,
       digest,
       nonce: () => world.nonce(),

@@ -12,37 +12,24 @@ import type { Holding, LeaseStore } from "../../ports/store.ts";
 import { newest, refuseRetired, takeAuditLock } from "./append-audit.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
-import { type Database, inBatches, read, type Tables, type Trx, write } from "./database.ts";
-import { keepTime, timeNow } from "./newest-time.ts";
+import { type Database, inBatches, type Tables, type Trx, write } from "./database.ts";
+import { createExtensions, endOf, type ExtensionDeps } from "./extend-lease.ts";
+import { keepTime, startingOwner } from "./newest-time.ts";
 import type { Signals } from "./postgres-signals.ts";
-import type { Engine } from "./schema.ts";
 
-type Deps = {
+type Deps = ExtensionDeps & {
   db: Database;
-  /** Extends the lease. Its connection is never in use by a transaction. */
-  leaseDb: Database;
-  owner: string;
   key: AuditKey;
-  timeOf: Engine["timeOf"];
   signals: Pick<Signals, "onNotified">;
   reading: Reading;
   onCorrupt: (key: RunKey, error: PortError) => void;
   /** Whether other processes may open the database. */
   isShared: boolean;
-  /** See `StoreOptions`. */
-  onTime?: ((at: number) => void) | undefined;
 };
 
 export function createLeases(deps: Deps): LeaseStore {
-  const { db, leaseDb, owner, timeOf, signals, reading, onCorrupt, isShared } = deps;
-  const { onTime = () => undefined } = deps;
-  const askTime = async (): Promise<void> => onTime(await read(() => timeNow(leaseDb, timeOf)));
-  async function extendLease(now: number, leaseMs: number): Promise<boolean> {
-    const until = await read(() => extend(leaseDb, owner, timeOf(now), leaseMs));
-    if (until === null) await askTime();
-    else onTime(until - leaseMs);
-    return until !== null;
-  }
+  const { db, owner, timeOf, signals, reading, onCorrupt, isShared } = deps;
+  const { askTime, extend } = createExtensions(deps);
   let lookedForStraysAt = Number.NEGATIVE_INFINITY;
   return {
     async claim(limit) {
@@ -50,11 +37,16 @@ export function createLeases(deps: Deps): LeaseStore {
       return readable(db, rows, reading, onCorrupt);
     },
     onPassedOn: signals.onNotified,
-    extend: extendLease,
+    async extend(now, leaseMs) {
+      const isExtended = await extend(now, leaseMs);
+      if (!isExtended) await askTime();
+      return isExtended;
+    },
     async renew(now, leaseMs, onLapsed = () => undefined) {
-      if (!(await extendLease(now, leaseMs))) {
+      if (!(await extend(now, leaseMs))) {
         onLapsed();
-        await beginLease(deps, timeOf(now), leaseMs);
+        await askTime();
+        await beginLease(deps, now, leaseMs);
       }
       const looksForStrays = isShared && now - lookedForStraysAt >= STRAYS_EVERY_MS;
       if (looksForStrays) lookedForStraysAt = now;
@@ -217,32 +209,10 @@ async function claimAgain(trx: Trx, owner: string, shards: readonly number[]): P
 /** How long the row of a dead owner stays (ms). Nothing depends on this time; the row only must not stay forever. */
 const DEAD_OWNER_MS = 3_600_000;
 
-/**
- * Runs outside a transaction, so it waits for only one answer of the database and does not block other writers. Resolves to the new end of
- * the lease, or to null if the lease has expired.
- */
-async function extend(
-  db: Database,
-  owner: string,
-  now: Expression<number>,
-  leaseMs: number,
-): Promise<number | null> {
-  const extended = await db
-    .updateTable("owners")
-    .set({ until: endOf(now, leaseMs) })
-    .where("owner", "=", owner)
-    .where("until", ">", now)
-    .returning("until")
-    .executeTakeFirst();
-  return extended?.until ?? null;
-}
-
-const endOf = (now: Expression<number>, leaseMs: number) => sql<number>`${now} + ${sql.lit(leaseMs)}`;
-
 /** Gives up all runs before the lease begins. */
 async function beginLease(
-  { db, owner, key }: Pick<Deps, "db" | "owner" | "key">,
-  now: Expression<number>,
+  { db, owner, key, timeOf }: Pick<Deps, "db" | "owner" | "key" | "timeOf">,
+  now: number,
   leaseMs: number,
 ): Promise<void> {
   // This is a transaction of its own, because a save may hold the lock of the audit and wait for one of these runs.
@@ -252,12 +222,11 @@ async function beginLease(
     await refuseRetired(trx, key, await newest(trx));
     // While this lease lasts, `rotate-key` refuses to replace the key.
     await trx.deleteFrom("owners").where("owner", "=", startingOwner(owner)).execute();
-    await putLease(trx, owner, now, leaseMs);
+    await putLease(trx, owner, timeOf(now), leaseMs);
+    // With the lease, because a replica that starts beside a live one takes over its time.
+    await keepTime(trx, now);
   });
 }
-
-/** The owner of the lease that a replica has while it starts. No store has this name, because the names of stores end in a UUID. */
-const startingOwner = (owner: string): string => `${owner} starting`;
 
 /**
  * Begins the lease of a replica that starts beside others. It keeps `rotate-key` away, and the others look for this replica's news. But it

@@ -14,7 +14,7 @@ import { createSettledEntries } from "./settled-entries.ts";
 import { unusableDatabase } from "./database-copy.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
 import { beginStartLease, createLeases } from "./leases.ts";
-import { newestTime } from "./newest-time.ts";
+import { newestTime, timeNow } from "./newest-time.ts";
 import { createLongTexts } from "./long-texts.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { createKeepRuns } from "./runs.ts";
@@ -36,7 +36,7 @@ export type StoreOptions = {
   readonly now?: () => number;
   /** Called with the newest monotonic time in the store, before the first call of `now`. */
   readonly onNewestTime?: (at: number) => void;
-  /** Called with the database's time whenever the lease is extended. */
+  /** Called with the database's time right after `onNewestTime`, and whenever the lease is extended or the time is asked for. */
   readonly onTime?: (at: number) => void;
   /** The time by which leases are measured, derived from `now`. The default is the engine's own. */
   readonly timeOf?: Engine["timeOf"];
@@ -75,6 +75,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { db, key, leaseDb } = await openPrepared(place, async (opened) => {
     await migrateSchema(place, opened);
     options.onNewestTime?.(await newestTime(opened, engine.timeOf));
+    options.onTime?.(await timeNow(opened, engine.timeOf));
     const head = await newest(opened);
     const key = auditKey(place, options, head);
     refuseOtherKey(key, head);

@@ -14,7 +14,6 @@ import { aNonce, NOON } from "../../make/run.ts";
 const ctx: Context = {
   now: NOON,
   monotonic: NOON,
-  startedAt: NOON,
   process: "this one",
   digest: (text) => createHash("sha256").update(text).digest("hex"),
   nonce: aNonce,

@@ -1,6 +1,7 @@
 // The clock of a replica whose machine was suspended, and the time that is stored for the next start.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { openStore } from "#src/adapters/store/open.ts";
 import { createMetrics } from "#src/adapters/http/metrics.ts";
 import { type MachineClock, createClock } from "#src/engine/clock.ts";
 import type { Log } from "#src/log.ts";
@@ -70,6 +71,44 @@ test.each(Object.keys(WAYS))(
     expect(replica.warnings).toEqual([expect.stringContaining("this machine was suspended")]);
   },
 );
+
+test("a replica whose machine was suspended between its start and its first lease catches up with that", async () => {
+  const replica = await aReplica();
+  const before = replica.clock.monotonic();
+  suspend(replica, 11 * MIN);
+  await renew(replica);
+  expect(replica.clock.monotonic()).toBeGreaterThanOrEqual(before);
+});
+
+test("while replicas are live, one that starts takes their time, although the database's clock is far ahead", async () => {
+  const live = await aReplica();
+  live.clock.beginAt(live.clock.monotonic() - 20 * MIN);
+  Object.assign(live.clock, { now: () => Date.now() - 20 * MIN });
+  await server.run(url, "delete from owners");
+  await live.store.renew(live.clock.monotonic(), LEASE_MS);
+  const behind = live.clock.monotonic() - (await aReplica()).clock.monotonic();
+  expect(Math.abs(behind)).toBeLessThan(MIN);
+});
+
+test("if none is live, a replica starts with the clock of the database, although a time from long ago is stored", async () => {
+  const last = await aReplica();
+  const before = last.clock.monotonic();
+  last.clock.beginAt(before - 20 * MIN);
+  await renew(last);
+  await server.run(url, "delete from owners where owner not like '% starting'");
+  await aReplica();
+  expect((await aReplica()).clock.monotonic()).toBeGreaterThanOrEqual(before);
+});
+
+test("a replica whose lease has lapsed gives up its runs before it asks for the time", async () => {
+  const happened: string[] = [];
+  const onTime = (): void => void happened.push("time");
+  const store = await openStore({ url, owner: "test", auditKey: AUDIT_KEY, onTime });
+  closers.push(() => store.close());
+  happened.length = 0;
+  await store.renew(Date.now(), LEASE_MS, () => happened.push("lapsed"));
+  expect(happened).toEqual(["lapsed", "time"]);
+});
 
 test("a replica that is ahead of the database neither goes back nor warns", async () => {
   const replica = await aReplica();
