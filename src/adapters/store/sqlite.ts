@@ -45,7 +45,7 @@ const APPLICATION_ID = 0x43_53_67_6e;
 const LOCK_WAIT_MS = 1_000;
 /** How long to wait for another program that writes to the file (ms). The wait blocks the event loop. */
 const BUSY_MS = 200;
-/** The number of prepared statements that we keep. There are about forty queries; lists of varying length add more. */
+/** The number of prepared statements that we keep. There are about forty queries; lists and limits that vary add more. */
 const MAX_STATEMENTS = 200;
 
 /**
