@@ -15,42 +15,58 @@ const AGREE_WITHIN_MS = 60 * 60_000;
  * For how long the lead of a clock over the monotonic clock counts (ms). The database's clock seems to be behind by the time that its answer
  * takes, so a quick answer must be compared with the other quick ones, and not with a slow one right before it.
  */
-const REMEMBERED_MS = 60_000;
+const REMEMBERED_MS = 10 * 60_000;
 
-type Lead = { readonly at: number; readonly ms: number };
+type Timed = { readonly at: number; readonly ms: number };
 type Other = Exclude<keyof Moment, "monotonic">;
 const OTHERS: readonly Other[] = ["wall", "database"];
 
 /** Returns a function that takes each new moment, and returns how much time was missed (ms), once. The monotonic clock must then be set forward. */
 export function createMissedTime(): (moment: Moment) => number {
-  const leads: Record<Other, readonly Lead[]> = { wall: [], database: [] };
-  /** What a clock has gained in all, and when it last did. */
-  const reported = { wall: { at: 0, ms: 0 }, database: { at: 0, ms: 0 } };
-
-  /** Returns how much the clock has gained since the leads that still count (ms). */
-  function gained(clock: Other, { monotonic, [clock]: at }: Moment): number {
-    const ms = at - monotonic;
-    const recent = leads[clock].filter((lead) => monotonic - lead.at < REMEMBERED_MS);
-    // After an outage of the database, only the last answer before it is left.
-    const before = recent.length > 0 ? recent : leads[clock].slice(-1);
-    leads[clock] = [...recent, { at: monotonic, ms }];
-    return before.length === 0 ? 0 : ms - Math.max(...before.map((lead) => lead.ms));
-  }
-
-  function report(clock: Other, moment: Moment): void {
-    const { monotonic: at } = moment;
-    if (at - reported[clock].at > AGREE_WITHIN_MS) reported[clock].ms = 0;
-    const ms = gained(clock, moment);
-    if (ms >= NOTICED_MS) reported[clock] = { at, ms: reported[clock].ms + ms };
-  }
-
-  return (moment) => {
-    for (const clock of OTHERS) report(clock, moment);
-    const missed = Math.min(reported.wall.ms, reported.database.ms);
-    for (const clock of OTHERS) {
-      reported[clock].ms -= missed;
-      leads[clock] = leads[clock].map(({ at, ms }) => ({ at: at + missed, ms: ms - missed }));
-    }
+  const clocks = { wall: createReports(), database: createReports() };
+  return ({ monotonic, ...others }) => {
+    const totals = OTHERS.map((clock) => clocks[clock].add(monotonic, others[clock] - monotonic));
+    const missed = Math.min(...totals);
+    if (missed > 0) for (const clock of OTHERS) clocks[clock].settle(missed);
     return missed;
   };
+}
+
+/** What one clock gained on the monotonic clock. */
+function createReports() {
+  let leads: readonly Timed[] = [];
+  let gains: readonly Timed[] = [];
+
+  const within = (all: readonly Timed[], ms: number, now: number): Timed[] =>
+    all.filter(({ at }) => now - at < ms);
+
+  /** Returns by how much `lead` exceeds the largest one that still counts (ms), and remembers it. */
+  function gain(at: number, lead: number): number {
+    const recent = within(leads, REMEMBERED_MS, at);
+    // After a long outage of the database, the leads from before it are all there is.
+    const before = recent.length > 0 ? recent : leads;
+    leads = [...recent, { at, ms: lead }];
+    return before.length === 0 ? 0 : lead - Math.max(...before.map(({ ms }) => ms));
+  }
+
+  /** Returns the gains of the last hour that are not settled (ms). */
+  function add(at: number, lead: number): number {
+    const ms = gain(at, lead);
+    gains = within(gains, AGREE_WITHIN_MS, at);
+    if (ms >= NOTICED_MS) gains = [...gains, { at, ms }];
+    return gains.reduce((sum, each) => sum + each.ms, 0);
+  }
+
+  /** Takes this much from the oldest gains, because the monotonic clock is set forward by it. */
+  function settle(missed: number): void {
+    let left = missed;
+    gains = gains.flatMap(({ at, ms }) => {
+      const rest = Math.max(ms - left, 0);
+      left -= ms - rest;
+      return rest > 0 ? [{ at: at + missed, ms: rest }] : [];
+    });
+    leads = leads.map(({ at, ms }) => ({ at: at + missed, ms: ms - missed }));
+  }
+
+  return { add, settle };
 }

@@ -93,6 +93,18 @@ describe("time that was missed", () => {
     expect(new Set(looks({ monotonic: 750, wall: 11 * MIN }, ...answers))).toEqual(new Set([0]));
   });
 
+  test("does not add up from a database that is slow for minutes again and again", () => {
+    const slowly = [
+      { monotonic: 2_250, database: 750 },
+      ...Array.from({ length: 20 }, () => ({ monotonic: MIN })),
+      { monotonic: 750, database: 2_250 },
+      { monotonic: 30 * MIN },
+    ];
+    const day = Array.from({ length: 30 }, () => slowly).flat();
+    const found = looks(...day, { wall: 11 * MIN });
+    expect(found.at(-1)).toBeLessThan(4_000);
+  });
+
   test("is found if the database answers again only after an hour", () => {
     expect(looks({ monotonic: 750 }, { monotonic: 60 * MIN, wall: 65 * MIN, database: 65 * MIN })).toEqual([
       0,

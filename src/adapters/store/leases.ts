@@ -14,7 +14,7 @@ import type { AuditKey } from "./audit-key.ts";
 import { readable, type Reading, STORED } from "./run-row.ts";
 import { type Database, inBatches, type Tables, type Trx, write } from "./database.ts";
 import { createExtensions, endOf, type ExtensionDeps } from "./extend-lease.ts";
-import { keepTime, startingOwner } from "./newest-time.ts";
+import { keepTime } from "./newest-time.ts";
 import type { Signals } from "./postgres-signals.ts";
 
 type Deps = ExtensionDeps & {
@@ -46,7 +46,7 @@ export function createLeases(deps: Deps): LeaseStore {
       if (!(await extend(now, leaseMs))) {
         onLapsed();
         await askTime();
-        await beginLease(deps, now, leaseMs);
+        await beginLease(deps, timeOf(now), leaseMs);
       }
       const looksForStrays = isShared && now - lookedForStraysAt >= STRAYS_EVERY_MS;
       if (looksForStrays) lookedForStraysAt = now;
@@ -211,8 +211,8 @@ const DEAD_OWNER_MS = 3_600_000;
 
 /** Gives up all runs before the lease begins. */
 async function beginLease(
-  { db, owner, key, timeOf }: Pick<Deps, "db" | "owner" | "key" | "timeOf">,
-  now: number,
+  { db, owner, key }: Pick<Deps, "db" | "owner" | "key">,
+  now: Expression<number>,
   leaseMs: number,
 ): Promise<void> {
   // This is a transaction of its own, because a save may hold the lock of the audit and wait for one of these runs.
@@ -222,11 +222,12 @@ async function beginLease(
     await refuseRetired(trx, key, await newest(trx));
     // While this lease lasts, `rotate-key` refuses to replace the key.
     await trx.deleteFrom("owners").where("owner", "=", startingOwner(owner)).execute();
-    await putLease(trx, owner, timeOf(now), leaseMs);
-    // With the lease, because a replica that starts beside a live one takes over its time.
-    await keepTime(trx, now);
+    await putLease(trx, owner, now, leaseMs);
   });
 }
+
+/** The owner of the lease that a replica has while it starts. No store has this name, because the names of stores end in a UUID. */
+const startingOwner = (owner: string): string => `${owner} starting`;
 
 /**
  * Begins the lease of a replica that starts beside others. It keeps `rotate-key` away, and the others look for this replica's news. But it

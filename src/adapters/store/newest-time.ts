@@ -26,15 +26,8 @@ export async function keepTime(trx: Trx, now: number): Promise<void> {
 }
 
 /**
- * A live replica stores its time every second (lease-keeper.ts). So if the database's clock is further ahead than this (ms), it was set
- * forward meanwhile.
- */
-const FAR_AHEAD_MS = 5_000;
-
-/**
  * Resolves to the newest stored time, or to 0 for an empty database of one process. Replicas start at the time of their database, so that
- * a stored wait means the same to all of them. If that clock was set forward, a replica starts at the time of the live ones: if it was
- * ahead of them, it would end their holds early.
+ * a stored wait means the same to all of them.
  */
 export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promise<number> {
   const kept = await db.selectFrom("documents").select("doc").where("name", "=", NAME).executeTakeFirst();
@@ -43,20 +36,8 @@ export async function newestTime(db: Database, timeOf: Engine["timeOf"]): Promis
     .select((eb) => eb.fn.max("changed_at").as("at"))
     .executeTakeFirst();
   const inDatabase = await timeIn(db, timeOf);
-  const stored = Math.max(numberOf(kept?.doc), numberOf(saved?.at));
-  if (inDatabase - stored > FAR_AHEAD_MS && (await isAnyLive(db, timeOf))) return stored;
-  return Math.max(stored, inDatabase);
+  return Math.max(numberOf(kept?.doc), numberOf(saved?.at), inDatabase);
 }
-
-/** A replica that is still starting has stored no time yet. */
-async function isAnyLive(db: Database, timeOf: Engine["timeOf"]): Promise<boolean> {
-  const live = db.selectFrom("owners").select("owner").where("until", ">", timeOf(0));
-  const working = live.where("owner", "not like", startingOwner("%"));
-  return (await working.limit(1).executeTakeFirst()) !== undefined;
-}
-
-/** The owner of the lease that a replica has while it starts. No store has this name, because the names of stores end in a UUID. */
-export const startingOwner = (owner: string): string => `${owner} starting`;
 
 /**
  * An answer that takes longer than this (ms) is too inexact, so we ask again. If a replica's clock is behind, another replica would end its

@@ -80,26 +80,6 @@ test("a replica whose machine was suspended between its start and its first leas
   expect(replica.clock.monotonic()).toBeGreaterThanOrEqual(before);
 });
 
-test("while replicas are live, one that starts takes their time, although the database's clock is far ahead", async () => {
-  const live = await aReplica();
-  live.clock.beginAt(live.clock.monotonic() - 20 * MIN);
-  Object.assign(live.clock, { now: () => Date.now() - 20 * MIN });
-  await server.run(url, "delete from owners");
-  await live.store.renew(live.clock.monotonic(), LEASE_MS);
-  const behind = live.clock.monotonic() - (await aReplica()).clock.monotonic();
-  expect(Math.abs(behind)).toBeLessThan(MIN);
-});
-
-test("if none is live, a replica starts with the clock of the database, although a time from long ago is stored", async () => {
-  const last = await aReplica();
-  const before = last.clock.monotonic();
-  last.clock.beginAt(before - 20 * MIN);
-  await renew(last);
-  await server.run(url, "delete from owners where owner not like '% starting'");
-  await aReplica();
-  expect((await aReplica()).clock.monotonic()).toBeGreaterThanOrEqual(before);
-});
-
 test("a replica whose lease has lapsed gives up its runs before it asks for the time", async () => {
   const happened: string[] = [];
   const onTime = (): void => void happened.push("time");
