@@ -12,7 +12,8 @@ export const TARGETS = {
   authorization: {
     mutate: ["src/domain/authorization.ts", "src/domain/quorum.ts"],
     tests: [
-      "test/domain/{authorization,decide,vote,parts,policy,handling,surplus-votes,undo,brake,shared-approvers}.test.ts",
+      "test/domain/{authorization,decide,vote,parts,policy,handling,surplus-votes,undo,brake,shared-approvers,queue,strict-rules}.test.ts",
+      "test/engine/unknown-requester.test.ts",
     ],
   },
   reconcile: {
