@@ -75,7 +75,7 @@ function openFile(file: string, lock: ProcessLock, onEmpty: () => void = () => u
     if (file !== ":memory:") closeToOthers(file);
     const checkSameFile = file === ":memory:" ? () => undefined : watchFile(file);
     const database = adaptDriver(raw, { lock, checkSameFile });
-    return new Kysely<Tables>({ dialect: new OurDialect({ database }) });
+    return new Kysely<Tables>({ dialect: new LiteralLimitDialect({ database }) });
   } catch (error) {
     raw.close();
     throw error;
@@ -87,21 +87,21 @@ export function openCopy(file: string): Database {
   const raw = new DatabaseSync(file);
   try {
     if (!isOurs(raw) && !isEmpty(raw)) throw new WrongDatabase(FOREIGN);
-    return new Kysely<Tables>({ dialect: new OurDialect({ database: adaptDriver(raw) }) });
+    return new Kysely<Tables>({ dialect: new LiteralLimitDialect({ database: adaptDriver(raw) }) });
   } catch (error) {
     raw.close();
     throw error;
   }
 }
 
-/** Limits are written into the text of a query: SQLite prepares a query with a bound limit anew before each execution. */
-class OurDialect extends SqliteDialect {
+/** Writes limits into the text of each query. If a limit is bound, SQLite compiles the query again for every execution. */
+class LiteralLimitDialect extends SqliteDialect {
   override createQueryCompiler(): SqliteQueryCompiler {
-    return new LiteralLimits();
+    return new LiteralLimitCompiler();
   }
 }
 
-class LiteralLimits extends SqliteQueryCompiler {
+class LiteralLimitCompiler extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
     const value = ValueNode.is(node.limit) ? node.limit.value : null;
     if (Number.isSafeInteger(value)) this.append(`limit ${String(value)}`);

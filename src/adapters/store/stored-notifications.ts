@@ -78,7 +78,7 @@ async function notificationsIn(
 
 const waiting = (db: Database) => db.selectFrom("notifications").where("to_do", "=", TO_DO);
 
-/** A literal, as in the index. SQLite prepares a query with a bound value anew before each execution. */
+/** A literal, as in the index. If the value is bound, SQLite compiles the query again for every execution. */
 const TO_DO = sql.lit<1>(1);
 
 async function firstWanted(

@@ -1,4 +1,4 @@
-// How limits reach SQLite, which prepares a query with a bound limit anew before each execution.
+// SQLite compiles a query with a bound limit again for every execution, so limits are written into the text.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Database } from "#src/adapters/store/database.ts";
