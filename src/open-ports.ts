@@ -16,7 +16,7 @@ import { EVENTS_PATH } from "./adapters/slack/request-verifier.ts";
 import { reachSlack } from "./adapters/slack/reach-slack.ts";
 import { createSlack } from "./adapters/slack/slack-adapter.ts";
 import { digestOf } from "./adapters/store/audit-key.ts";
-import { type AuditKeyNews, openStore } from "./adapters/store/open.ts";
+import { type AuditKeyNews, openStore, type StoreOptions } from "./adapters/store/open.ts";
 import type { Config } from "./config.ts";
 import { Nonce } from "./domain/ids.ts";
 import type { Clock, MachineClock } from "./engine/clock.ts";
@@ -65,11 +65,11 @@ function logNewAuditKey(log: Log, { file }: AuditKeyNews): void {
 }
 
 /** Returns what to do with each time of the database: the clock catches up with the time that passed while this machine was suspended. */
-function catchingUp(clock: MachineClock, log: Pick<Log, "warn">): (database: number) => void {
+function catchingUp(clock: MachineClock, log: Pick<Log, "warn">): NonNullable<StoreOptions["onTime"]> {
   const missedTime = createMissedTime();
-  return (database) => {
+  return ({ at: database, tookMs }) => {
     const monotonic = clock.monotonic();
-    const suspendedMs = missedTime({ monotonic, wall: clock.now(), database });
+    const suspendedMs = missedTime({ monotonic, wall: clock.now(), database, tookMs });
     if (suspendedMs === 0) return;
     clock.continueAfter(monotonic + suspendedMs);
     log.warn({ suspendedMs }, "this machine was suspended; the clock for waits and holds has caught up");

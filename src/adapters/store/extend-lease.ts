@@ -5,25 +5,35 @@ import { type Database, read } from "./database.ts";
 import { timeNow } from "./newest-time.ts";
 import type { Engine } from "./schema.ts";
 
+/** What the database's clock showed at some moment while we waited `tookMs` for the answer (ms). */
+export type DatabaseTime = { readonly at: number; readonly tookMs: number };
+
 export type ExtensionDeps = {
   /** Its connection is never in use by a transaction. */
   readonly leaseDb: Database;
   readonly owner: string;
   readonly timeOf: Engine["timeOf"];
   /** See `StoreOptions`. */
-  readonly onTime?: ((at: number) => void) | undefined;
+  readonly onTime?: ((time: DatabaseTime) => void) | undefined;
 };
 
 export function createExtensions({ leaseDb, owner, timeOf, onTime }: ExtensionDeps) {
   return {
     /** Resolves to false if the lease has expired. */
     extend: async (now: number, leaseMs: number): Promise<boolean> => {
+      const askedAt = performance.now();
       const until = await read(() => extended(leaseDb, owner, timeOf(now), leaseMs));
-      if (until !== null) onTime?.(until - leaseMs);
+      if (until !== null) onTime?.({ at: until - leaseMs, tookMs: performance.now() - askedAt });
       return until !== null;
     },
-    askTime: async (): Promise<void> => onTime?.(await read(() => timeNow(leaseDb, timeOf))),
+    askTime: () => askTime({ leaseDb, timeOf, onTime }),
   };
+}
+
+export async function askTime({ leaseDb, timeOf, onTime }: Omit<ExtensionDeps, "owner">): Promise<void> {
+  const askedAt = performance.now();
+  const at = await read(() => timeNow(leaseDb, timeOf));
+  onTime?.({ at, tookMs: performance.now() - askedAt });
 }
 
 /** Runs outside a transaction, so it waits for one answer only and blocks no other writers. Resolves to the lease's new end, or to null. */

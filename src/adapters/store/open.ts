@@ -13,8 +13,9 @@ import { checkAudit, walkAudit } from "./check-audit.ts";
 import { createSettledEntries } from "./settled-entries.ts";
 import { unusableDatabase } from "./database-copy.ts";
 import { createForms, createSeenRequests } from "./forms.ts";
+import { askTime, type DatabaseTime } from "./extend-lease.ts";
 import { beginStartLease, createLeases } from "./leases.ts";
-import { newestTime, timeNow } from "./newest-time.ts";
+import { newestTime } from "./newest-time.ts";
 import { createLongTexts } from "./long-texts.ts";
 import { createFindRuns } from "./find-runs.ts";
 import { createKeepRuns } from "./runs.ts";
@@ -37,7 +38,7 @@ export type StoreOptions = {
   /** Called with the newest monotonic time in the store, before the first call of `now`. */
   readonly onNewestTime?: (at: number) => void;
   /** Called with the database's time right after `onNewestTime`, and whenever the lease is extended or the time is asked for. */
-  readonly onTime?: (at: number) => void;
+  readonly onTime?: (time: DatabaseTime) => void;
   /** The time by which leases are measured, derived from `now`. The default is the engine's own. */
   readonly timeOf?: Engine["timeOf"];
   /** The length of the first lease (ms), until `renew` sets another. */
@@ -75,7 +76,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { db, key, leaseDb } = await openPrepared(place, async (opened) => {
     await migrateSchema(place, opened);
     options.onNewestTime?.(await newestTime(opened, engine.timeOf));
-    options.onTime?.(await timeNow(opened, engine.timeOf));
+    await askTime({ leaseDb: opened, timeOf: engine.timeOf, onTime: options.onTime });
     const head = await newest(opened);
     const key = auditKey(place, options, head);
     refuseOtherKey(key, head);
