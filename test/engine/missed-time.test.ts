@@ -1,6 +1,6 @@
 // How long a machine was suspended, by its wall clock and the database's clock.
 
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMissedTime } from "#src/engine/missed-time.ts";
 
