@@ -7,7 +7,7 @@ import { startPostgres } from "../test/make/postgres.ts";
 
 export type Appends = { readonly perSecond: number; readonly entries: number };
 
-/** Writers of each replica; together more than its ten connections, so that one always waits. */
+/** Writers of each replica: more than its nine connections for transactions, so that some always wait. */
 const WRITERS = 12;
 const WARM_MS = 500;
 

@@ -16,15 +16,14 @@ import { createPoller } from "#src/engine/poller.ts";
 import { createWatchdog } from "#src/engine/watchdog.ts";
 import { createMetrics } from "#src/adapters/http/metrics.ts";
 import { createLog } from "#src/log.ts";
+import { MAX_POLLS_IN_FLIGHT } from "#src/open-ports.ts";
 import { openStore } from "#src/adapters/store/open.ts";
 import { aQuietRun, context } from "./runs.ts";
 
 export type PollRates = { readonly ours: number; readonly plain: number; readonly ratio: number };
 
-/** The same as in `app.ts`. */
-const IN_FLIGHT = 128;
 /** Every run is always due. */
-const PACE = { minMs: 10, maxMs: 10, maxInFlight: IN_FLIGHT };
+const PACE = { minMs: 10, maxMs: 10, maxInFlight: MAX_POLLS_IN_FLIGHT };
 const KEY = "bench-key";
 /** How long a busy machine may take to answer its first call (ms). */
 const SILENCE_MS = 20_000;
@@ -61,7 +60,13 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
   const log = createLog({ level: "warn", pretty: false });
   const clock = createClock();
   const store = await openStore({ url: "sqlite::memory:", owner: "bench" });
-  const options = { baseUrl, apiKey: () => KEY, denyWord: "deny", ...clock, connections: IN_FLIGHT };
+  const options = {
+    baseUrl,
+    apiKey: () => KEY,
+    denyWord: "deny",
+    ...clock,
+    connections: MAX_POLLS_IN_FLIGHT,
+  };
   const agents = createAgentService(options);
   const counter = createMetrics({ version: "bench", node: process.versions.node, at: Date.now() });
   const metrics = {
@@ -131,7 +136,7 @@ async function startOurs(baseUrl: string, runs: number): Promise<Poller> {
 
 function startPlain(baseUrl: string, runs: number): Poller {
   const valve = createValve();
-  const dispatcher = new Agent({ connections: IN_FLIGHT, pipelining: 1 });
+  const dispatcher = new Agent({ connections: MAX_POLLS_IN_FLIGHT, pipelining: 1 });
   const headers = { authorization: `Bearer ${KEY}` };
   let next = 0;
   const stopping = new AbortController();
@@ -141,7 +146,7 @@ function startPlain(baseUrl: string, runs: number): Poller {
     JSON.parse(await body.text());
     valve.count();
   };
-  const loops = Array.from({ length: IN_FLIGHT }, async () => {
+  const loops = Array.from({ length: MAX_POLLS_IN_FLIGHT }, async () => {
     while (!stopping.signal.aborted) await valve.through(ask);
   });
   return {

@@ -192,7 +192,10 @@ export function countAt(approval: Approval): number | null {
     : approverCount.at + AGAIN_AFTER_MS;
 }
 
-/** The count says nothing about what a rule needs that has changed since. */
+/**
+ * Compares with the number that the rule needed when the people were counted. Counting stopped there, so it does not say whether there are
+ * more.
+ */
 const isTooFew = (
   { appliedRule }: Approval,
   { able, needs = appliedRule.rule.needs }: ApproverCount,

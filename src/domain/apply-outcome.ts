@@ -266,8 +266,8 @@ export function settleMarks(run: Run, ctx: Context, isExecuting: (effect: Effect
 }
 
 /**
- * Like `settleMarks`, for a run that another process may have followed until now. Also plans to look again at the messages that this process
- * was posting or updating, and waits again for decisions whose answer was lost.
+ * Like `settleMarks`, for a run that another process may have followed until now. Also plans to look again at the messages that the other
+ * process may still be updating, and lets decisions whose answer was lost wait again.
  */
 export function recover(run: Run, ctx: Context, isExecuting: (effect: Effect) => boolean = () => false): Run {
   return lingerAgain(lookAgain(settleMarks(run, ctx, isExecuting), ctx.monotonic), ctx.monotonic);

@@ -2,8 +2,9 @@
 //
 //   pending ──decide──► decided ──(held, delivery)──► confirmed | elsewhere | unconfirmed
 //   (votes)                │ undone while it is held
-//      ▲                   │ void (certainly not applied; request changed or gone), or refused and listed again
+//      ▲                   │ void (certainly not applied; request changed), or refused and listed again
 //      └──────reopen───────┘
+//   decided ──void because gone, unreadable, tampered with, or the run is over──► closed
 //   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
 
 import { type AuditPlace, type FinalOutcome, isFinalOutcome } from "./audit/hash-chain.ts";

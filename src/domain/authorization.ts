@@ -71,7 +71,7 @@ export type Refusal =
   | { readonly type: "already-decided"; readonly decision: Decision; readonly settled: boolean }
   | { readonly type: "closed"; readonly why: ClosedCause }
   | { readonly type: "changed"; readonly was: Request | null; readonly now: Request }
-  /** The rule now requires fewer approvals than the form promised, as many and a shorter hold, or none from a part that the form named. */
+  /** The rule now requires less than the form promised: fewer approvals, as many but a shorter hold, or none from a part that it named. */
   | { readonly type: "rule-changed"; readonly was: Promised; readonly now: Promised }
   /** A button or a modal that we do not know, or that belongs to another person or place. */
   | { readonly type: "unknown" }

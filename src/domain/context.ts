@@ -6,7 +6,10 @@ import type { Policy } from "./policy/policy.ts";
 export type Context = {
   /** Wall time (ms since 1970), for what people and auditors read. It can jump either way. */
   readonly now: number;
-  /** Monotonic time (ms), for all intervals and waits, including stored ones. It never jumps, and continues where the last process stopped. */
+  /**
+   * Monotonic time (ms), for all intervals and waits, including stored ones. It never goes back, may be set forward (engine/clock.ts), and
+   * continues where the last process stopped.
+   */
   readonly monotonic: number;
   /** Identifies this process among all that write to the store. */
   readonly process: string;

@@ -44,9 +44,9 @@ export function freezesAfter(freezes: readonly Freeze[], entries: readonly Freez
 }
 
 /**
- * Returns the freezes of which these entries, which are all that the audit has, know nothing. Another entry may have the number of a lost one.
- * A freeze of the same channel that a person made takes the place of a lost one. Later entries may have ended one already, written by a process
- * that knew of the loss. They are told apart by time, because people act seconds after each other and numbers repeat.
+ * Returns the freezes that are not among these entries, which are all that the audit has. Another entry may have the number of a lost one. A
+ * freeze of the same channel that a person made takes the place of a lost one. A process that knew of the loss may already have written an
+ * entry that ends one. Freezes and ends are told apart by time, because people act seconds after each other and numbers repeat.
  */
 export function freezesLost(freezes: readonly Freeze[], entries: readonly FreezeEntry[]): readonly Freeze[] {
   const made = entries.flatMap((entry) => freezesAfter([], [entry]));

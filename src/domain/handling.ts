@@ -19,7 +19,7 @@ import {
   openQuestions,
   questionSlot,
   questionsOf,
-  waitsForAnswer,
+  awaitsAnswerUntil,
 } from "./question.ts";
 import { err, ok, type Result } from "./result.ts";
 import { mapApprovals, type Run } from "./run.ts";
@@ -181,7 +181,7 @@ export function followUpRenderKey(approval: Approval): string {
   const quiet = claim?.snoozedUntil === undefined ? "" : ` snoozed ${claim.snoozedUntil}`;
   const asked = questionsOf(approval).length;
   const open = openQuestions(approval).length;
-  const questions = asked === 0 ? "" : ` asked ${asked}, open ${open}, waits ${waitsForAnswer(approval)}`;
+  const questions = asked === 0 ? "" : ` asked ${asked}, open ${open}, waits ${awaitsAnswerUntil(approval)}`;
   const { rule } = approval.appliedRule;
   const times = timesExtended(approval);
   const extended = times === 0 ? "" : ` extended ${times}, next ${nextExtension(approval, rule)}`;

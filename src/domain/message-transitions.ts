@@ -81,7 +81,7 @@ function earlierOf(post: PostedMessage = PLANNED): { refusals?: number; lostAt?:
   return { ...(refusals !== 0 && { refusals }), ...lostOf(post) };
 }
 
-/** Returns whether Slack did not refuse some try before the last one. That try's message may still arrive. */
+/** Returns whether there was an earlier try that Slack did not refuse. Its message may still arrive. */
 const mayArriveTwice = (post: MessageIn<"sending" | "unsure">): boolean => post.tries - refusalsOf(post) > 1;
 
 type MessageIn<Is extends PostedMessage["type"]> = Extract<PostedMessage, { type: Is }>;

@@ -58,7 +58,7 @@ function withinRoom(
 
 function withUnreadable(snapshot: Snapshot, excess: readonly Listed[]): Snapshot {
   if (excess.length === 0) return snapshot;
-  const why = "is beyond the 5,000 requests that one run can make here";
+  const why = "it is beyond the 5,000 requests that one run can have here";
   const items = excess.map(({ item: { id } }) => ({
     ids: [id],
     code: "too-many",

@@ -128,7 +128,7 @@ export function answer(
 }
 
 /** Returns until when the clock waits for answers (wall time). Returns null if it does not wait for any. */
-export function waitsForAnswer(approval: Approval): number | null {
+export function awaitsAnswerUntil(approval: Approval): number | null {
   const open = new Set(openQuestions(approval).map(({ id }) => id));
   const ends = (approval.followUp?.pauses ?? []).flatMap(({ of, until }) =>
     of !== undefined && open.has(of) && until !== null ? [until] : [],

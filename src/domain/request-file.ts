@@ -23,7 +23,7 @@ export type Slice = {
   readonly secrets: readonly string[];
 };
 
-/** How much of what the file masks the form can show (characters). */
+/** The form can show this much of what the file masks (characters). */
 export const MASKED_IN_FILE_CHARS = 15_000;
 /** How much text is searched at once (characters). This takes a few milliseconds. */
 export const SLICE_CHARS = 16_384;

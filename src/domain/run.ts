@@ -31,6 +31,7 @@ export type Run = {
   readonly origin: "started" | "adopted";
   /** The task as typed. For an adopted run: the task that the service reports, or empty until it reports one. */
   readonly input: string;
+  /** When the person asked for the run, or for watching it (wall time, ms). */
   readonly askedAt: number;
   /** The `response_url`, for a private answer to the requester even if the app is not in the channel. Valid until `until` (monotonic). */
   readonly answer: { readonly url: string; readonly until: number } | null;
@@ -111,7 +112,10 @@ export type UncausedEntries = {
   readonly omitted: number;
 };
 
-/** The POST that creates the run; sent again only if it certainly created nothing. Monotonic: `notBefore`, and `at` once it failed. */
+/**
+ * The POST that creates the run; sent again only if it certainly created nothing. `notBefore` is monotonic, as is `at` of "taken", "refused"
+ * and "unknown". `at` of "sending" and "created" is wall time.
+ */
 export type Creation =
   | { readonly type: "planned"; readonly notBefore: number; readonly tries: number; readonly why: string }
   | { readonly type: "sending"; readonly at: number; readonly tries: number }

@@ -36,7 +36,7 @@ export type UnreadableItem = {
   readonly ids: readonly ApprovalId[];
   /** A stable word for logs. */
   readonly code: string;
-  /** The end of a sentence that begins with "it". May quote the service. */
+  /** A whole clause, such as "it has no id". May quote the service. */
   readonly why: string;
   /** The first part of what was sent. */
   readonly source: string;

@@ -6,7 +6,7 @@ import type { EventLog } from "../ports.ts";
 import type { FormTicket, Store } from "../ports/store.ts";
 
 const LINES: Partial<Record<AuditEntry["what"], string>> = {
-  opened: "a form to decide was opened",
+  opened: "a decision form was opened",
   voted: "a vote is recorded",
   decided: "a decision is recorded",
   refused: "an attempt was refused",
@@ -16,7 +16,7 @@ const LINES: Partial<Record<AuditEntry["what"], string>> = {
   reopened: "a closed approval opened again",
   reminded: "people were reminded of a request",
   escalated: "a request was escalated",
-  claimed: "a person looks at a request",
+  claimed: "a person claimed a request",
   "handed-over": "a person handed a request over",
   asked: "a question was asked about a request",
   answered: "a question about a request was answered",

@@ -34,7 +34,7 @@ export type SendCheck = SendPermit | { readonly withheld: Outcome };
 
 /** For effects that send no decision. */
 export const SENDS_NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
-/** The check must be repeated: nothing is marked, and the empty change reconciles the run, which starts an effect that is still due again. */
+/** The check must be repeated. Nothing is marked; the empty change reconciles the run, and that starts the effect again if it is still due. */
 const CHECK_AGAIN: SendPermit = SENDS_NO_DECISION;
 
 /** Rejects if the store fails. */

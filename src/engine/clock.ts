@@ -4,8 +4,9 @@ export type Clock = {
   readonly now: () => number;
   /**
    * Returns the time for intervals and waits, including stored ones (whole ms, as PostgreSQL stores them). It never goes back, whatever
-   * happens to the wall clock. It starts at the wall time or at the newest monotonic time in the store, whichever is later, so a stored wait
-   * never takes longer than intended. It stands still while the machine is suspended; with replicas, it then catches up (missed-time.ts).
+   * happens to the wall clock. A single process starts at the wall time, or at the newest monotonic time in the store if that is later. A
+   * replica starts at the database's time, or at the newest stored time if that is later. So a stored wait never takes longer than intended.
+   * It stands still while the machine is suspended; with replicas, it then catches up (missed-time.ts).
    */
   readonly monotonic: () => number;
   /** Calls `what` once after `ms`. The returned function cancels the call. */
@@ -16,9 +17,9 @@ export type Clock = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type MachineClock = Clock & {
-  /** Continues from this time, unless it is past it already. */
+  /** Sets the monotonic time forward to `at`. Does nothing if it is already later. */
   readonly continueAfter: (at: number) => void;
-  /** Sets the monotonic time to that of the database, which all replicas share. Only allowed before the time is first read. */
+  /** Sets the monotonic time, even backwards: a replica begins at a time that all replicas share. Only allowed before the time is first read. */
   readonly beginAt: (at: number) => void;
 };
 

@@ -141,7 +141,7 @@ export async function findPeople(
   const inDoubt = rulesInDoubt(ctx, run, approval);
   if (first !== undefined && !skipped.includes(first)) {
     const asked = [judging, ...inDoubt].map((rule) => mayDecide(run, rule, first, people));
-    if ((await anyOf(asked)).includes(true))
+    if ((await answersOf(asked)).includes(true))
       return { type: "people-found", users: [first], groups: [], more: 0 };
   }
   const calledUnder = async (rule: Rule): Promise<CalledByRule> => {
@@ -157,7 +157,7 @@ export async function findPeople(
   const isNoOne = sure.users.length + sure.groups.length === 0;
   // While Slack has not said which rule applies, all hold together, and may leave no one. Someone must still hear of the request.
   const { users, groups } =
-    isNoOne && inDoubt.length > 0 ? together(await anyOf(inDoubt.map(calledUnder))) : sure;
+    isNoOne && inDoubt.length > 0 ? together(await answersOf(inDoubt.map(calledUnder))) : sure;
   // When the time is over, the requester is mentioned as well.
   const all = call.says === "over" ? [...new Set([run.requester, ...users])] : users;
   const shown = all.slice(0, MAX_CALLED);
@@ -180,7 +180,7 @@ async function mayDecide(run: Run, rule: Rule, user: UserId, people: PeopleLooku
 type CalledByRule = Pick<Called, "users" | "groups">;
 
 /** Leaves out what Slack refuses to say, such as the members of a group that is gone. Rejects only if Slack says nothing at all. */
-async function anyOf<Answer>(asked: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
+async function answersOf<Answer>(asked: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
   const settled = await Promise.allSettled(asked);
   const answers = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   return answers.length > 0 ? answers : Promise.all(asked);

@@ -38,7 +38,7 @@ export type Freezes = {
 };
 
 const FREEZE_KINDS = ["frozen", "freeze-lifted"] as const;
-/** If a freeze cannot be read back for about ten seconds, `write` rejects (ms). */
+/** The waits between reads (ms). If a freeze cannot be read back for about 17 seconds, `write` rejects. */
 const RETRY = { retries: 20, minTimeout: 50, maxTimeout: 1_000 };
 
 const LOST =

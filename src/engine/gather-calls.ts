@@ -182,7 +182,7 @@ async function gather(deps: Deps, runs: readonly RunFacts[]): Promise<void> {
   }
 }
 
-/** Only the newest reminder of a channel calls people. The earlier ones are folded. */
+/** Only the newest reminder of a channel calls people. The earlier ones end, and are reduced to one line. */
 async function endEarlier(
   { change }: Deps,
   runs: readonly RunFacts[],

@@ -40,7 +40,7 @@ export function createPauseClocks(deps: Deps): PauseClocks {
   let writing: Promise<void> | null = null;
 
   async function makeUpAndWrite(): Promise<void> {
-    const stored = await makeUpForStop(deps);
+    const stored = await makeUpForGap(deps);
     const at = clock.monotonic();
     // A replica whose clock is behind must not make the others see a gap.
     if (at > stored) await deps.store.putDocument(RUNNING, at);
@@ -79,7 +79,7 @@ export function createPauseClocks(deps: Deps): PauseClocks {
  * Sets the clocks of all unfinished runs back, including those that no process holds yet. Resolves to the time that was stored last, or to
  * 0 if there is none.
  */
-async function makeUpForStop(deps: Deps): Promise<number> {
+async function makeUpForGap(deps: Deps): Promise<number> {
   const { store, clock, log } = deps;
   const from = await store.document(RUNNING);
   const until = clock.monotonic();

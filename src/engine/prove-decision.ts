@@ -74,7 +74,7 @@ async function disproveVote(
   onDamage: (finding: Finding) => void,
 ): Promise<string | null> {
   const { entry: seq } = vote;
-  if (seq === undefined) return "no entry of the audit decides it";
+  if (seq === undefined) return "the record names no audit entry for it";
   const proven = await audit.provenEntry(seq);
   if (!proven.ok) return proven.finding.words;
   const { entry } = proven.kept;

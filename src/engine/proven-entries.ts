@@ -21,7 +21,7 @@ export type Reading =
 /** A reading and what its row calls itself, which is no evidence if the row is forged. */
 export type ReadRow = Reading & AuditPlace & { readonly what: AuditEntry["what"] };
 
-/** After so many forged rows, no more rows are read at once, because each of them is proven again at every reading. */
+/** A reading ends after this many forged rows, because each of them is proven again at every reading. */
 const MAX_FORGED = 100;
 
 export type ReadRows = {

@@ -15,7 +15,7 @@ export function createRetention(
   keepMs: number,
 ): { start(): void; stop: BackgroundLoop["stop"] } {
   async function deleteFinished(isStopping: () => boolean): Promise<void> {
-    // What a wrong clock took for old would be gone for good. The monotonic clock never goes back, so the wall clock must agree.
+    // A run that a wrong clock makes look old would be gone for good. The monotonic clock never goes back, so the wall clock must agree.
     const runs = await store.forget(Math.min(clock.monotonic(), clock.now()) - keepMs, isStopping);
     if (runs > 0) log.info({ runs }, "deleted finished runs; the audit stays");
   }

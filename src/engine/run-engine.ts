@@ -76,7 +76,7 @@ export function createRunEngine(deps: Deps): RunEngine {
   const retryWaits = createRetryWaits(deps);
   const listeners: ((run: Run, plan: Plan) => void)[] = [];
   const { holdRun, holdsRun, dropRun, ...shards } = createHeldRuns();
-  /** Claims leave `first` out: they do not wait for `makeUp`, because the claiming of runs waits for them. */
+  /** Claims pass no `first`: the claiming of runs waits until each run is resumed, so that must not wait for `makeUp` too. */
   const wakeNow = (key: RunKey, first?: () => Promise<void>) =>
     wake({ ...deps, ...changes, reconcileAfter, retryWaits }, key, first);
   const reconcileAfter: ReconcileAfter = (key, afterMs) =>
@@ -92,7 +92,7 @@ export function createRunEngine(deps: Deps): RunEngine {
     // A hold that seems to be over may have to be set back. The wake makes up for the gap first.
     if (endsHold(run, plan) && !time.isCounted(clock.monotonic())) return reconcileAfter(run.key, 0);
     for (const effect of plan.effects) executor.start(run, effect, handle);
-    const wakeAt = marks.hasStray(run) ? clock.monotonic() + AFTER_FAILURE_MS : plan.wakeAt;
+    const wakeAt = marks.hasLeftMark(run) ? clock.monotonic() + AFTER_FAILURE_MS : plan.wakeAt;
     if (wakeAt !== null) reconcileAfter(run.key, wakeAt - clock.monotonic());
     for (const listener of listeners) listener(run, plan);
     // Nothing is due any more, and no mark awaits its outcome. A save that reopens the run holds it again.

@@ -15,7 +15,7 @@ type Apply<Value> = (run: Run) => Applied<Value>;
 
 export type MarkSettling = {
   /** Returns whether the run has a mark that the next change should settle. */
-  readonly hasStray: (run: Run) => boolean;
+  readonly hasLeftMark: (run: Run) => boolean;
   /**
    * For a run that another process may have followed until now: its next saved change recovers it. Returns false if there is nothing to
    * recover.
@@ -34,7 +34,7 @@ export type MarkSettling = {
 };
 
 /** What a save did with the marks of the run as it was stored. */
-type Try = { readonly run: Run; readonly strays: readonly Effect[]; readonly recovers: boolean };
+type Try = { readonly run: Run; readonly left: readonly Effect[]; readonly recovers: boolean };
 
 type Deps = {
   readonly executor: Pick<EffectExecutor, "isUnderWay">;
@@ -44,10 +44,10 @@ type Deps = {
 
 export function createMarkSettling({ executor, context, logEffect }: Deps): MarkSettling {
   const unrecovered = new Set<RunKey>();
-  const straysOf = (run: Run): Effect[] =>
+  const marksLeft = (run: Run): Effect[] =>
     markedEffects(run).filter((effect) => !executor.isUnderWay(run.key, effect));
-  function recordSettled({ run, strays, recovers }: Try): void {
-    for (const effect of strays) logEffect(run, effect, LOST);
+  function recordSettled({ run, left, recovers }: Try): void {
+    for (const effect of left) logEffect(run, effect, LOST);
     if (recovers) unrecovered.delete(run.key);
   }
   return {
@@ -57,14 +57,14 @@ export function createMarkSettling({ executor, context, logEffect }: Deps): Mark
       return true;
     },
     forget: (key) => void unrecovered.delete(key),
-    hasStray: (run) => straysOf(run).length > 0,
+    hasLeftMark: (run) => marksLeft(run).length > 0,
     async saveSettled(key, apply, save) {
       const isUnderWay = (effect: Effect): boolean => executor.isUnderWay(key, effect);
       const tries: Try[] = [];
       const applySettled: typeof apply = (run) => {
         // Read here, because a save may wait for others of the same run.
         const recovers = unrecovered.has(key);
-        tries.push({ run, strays: straysOf(run), recovers });
+        tries.push({ run, left: marksLeft(run), recovers });
         return apply((recovers ? recover : settleMarks)(run, context(), isUnderWay));
       };
       const result = await save(applySettled);

@@ -19,11 +19,12 @@ import type { Integrity } from "../engine/integrity.ts";
 import { readProven } from "../engine/proven-entries.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import { type EventLog, PortError } from "../ports.ts";
-import type {
-  AuditReaders,
-  Notification,
-  NotificationFacts,
-  NotificationStore,
+import {
+  type AuditReaders,
+  type Notification,
+  type NotificationFacts,
+  type NotificationStore,
+  NOTIFICATIONS_CURSOR,
 } from "../ports/notification.ts";
 import type { DocumentStore, RunStore } from "../ports/store.ts";
 import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
@@ -40,11 +41,6 @@ export type NotificationDeps = {
   readonly log: EventLog;
 };
 
-/**
- * The name of the document with the number of the last audit entry whose notifications were created. The name is stored, so it stays,
- * although we now say notifications.
- */
-const CURSOR = "audit letters";
 const BATCH = 200;
 const FOLLOWED = [
   "decided",
@@ -114,12 +110,14 @@ const LOST =
  * and not this function, so that a crash does not hide the finding. A low cursor does no harm, because no notification is added twice.
  */
 async function firstCursor({ store, integrity }: NotificationWriterDeps): Promise<number> {
-  const stored = await store.document(CURSOR).catch((error: unknown) => nullIfNeverReadable(error) ?? "{");
+  const stored = await store
+    .document(NOTIFICATIONS_CURSOR)
+    .catch((error: unknown) => nullIfNeverReadable(error) ?? "{");
   const head = (await store.auditHead())?.seq ?? 0;
   if (typeof stored === "number" && stored <= head) return stored;
   const notified = await store.newestNotified(head);
   const cursor = notified === 0 ? head : notified;
-  if (stored === null) await store.putDocument(CURSOR, cursor);
+  if (stored === null) await store.putDocument(NOTIFICATIONS_CURSOR, cursor);
   else integrity.found({ id: `notifications after ${notified}`, words: wrongCursor(cursor), run: null });
   return cursor;
 }
@@ -136,7 +134,7 @@ async function followUp(deps: NotificationWriterDeps, cursor: number, head: Audi
   for (const kept of entries) await markCard(deps, kept);
   if (notifications.length > 0) {
     await store.addNotifications(notifications);
-    await store.putDocument(CURSOR, reached.seq);
+    await store.putDocument(NOTIFICATIONS_CURSOR, reached.seq);
   }
   return reached;
 }

@@ -62,6 +62,12 @@ export type Report = Pick<AuditEntry, "run" | "approval" | "refers" | "by">;
 export const isReceipt = ({ kind }: Pick<Notification, "kind">): boolean =>
   kind === "receipt" || kind === "receipt-at-once";
 
+/**
+ * The name of the document with the number of the last audit entry whose notifications were created. The name is stored, so it stays,
+ * although we now say notifications.
+ */
+export const NOTIFICATIONS_CURSOR = "audit letters";
+
 /** Alarms are sent before everything else: somebody may be forging decisions. */
 export const ALARMS = ["dispute", "tampering"] as const satisfies readonly Notification["kind"][];
 

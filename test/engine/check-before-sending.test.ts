@@ -66,7 +66,7 @@ describe("a stored decision that no entry decides", () => {
     expect(bench.agents.resolved).toEqual([]);
     expect(bench.errors.some((each) => each.startsWith("TAMPERED"))).toBe(true);
     const [entry] = await findings(bench);
-    expect(entry?.outcome).toContain("no entry of the audit decides it");
+    expect(entry?.outcome).toContain("the record names no audit entry for it");
     const health = await bench.flow.queries.health(ADMIN);
     expect(health.audit.open).toHaveLength(1);
     // The approval waits again, under a new card.

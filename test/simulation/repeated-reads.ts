@@ -111,10 +111,11 @@ export class RepeatedReads {
   }
 
   async #compared(key: string, known: Known, ask: () => unknown): Promise<unknown> {
-    const [args, fresh] = [await known.found, await ask()];
+    const [remembered, fresh] = [await known.found, await ask()];
     const isStill = this.#known.get(key) === known;
-    if (isStill && !isDeepStrictEqual(args, fresh)) throw new Error(`a repeated read is out of date: ${key}`);
-    return args;
+    if (isStill && !isDeepStrictEqual(remembered, fresh))
+      throw new Error(`a repeated read is out of date: ${key}`);
+    return remembered;
   }
 
   async #write(written: Written | null, method: Method, args: readonly unknown[]): Promise<unknown> {

@@ -2,6 +2,7 @@
 // `npm run simulate -- --seed S [--focus NAME] --verbose` plays one history and prints it, with another focus than the seed's if one is given.
 // `npm run simulate -- --enumerate [--faults 2] [--every K] [--story NAME] [--minutes M] [--lanes L]` plays the stories once for each
 // combination of at most that many faults, or for every Kth of those with the most faults.
+// `npm run simulate -- --schedule "STORY: AT/WAY ..."` plays one schedule again, as a broken enumeration prints it.
 // `npm run simulate -- --days N [--seed S]` plays many days in one world, and compares what is kept at the end of each.
 // Exit code 1: an invariant was broken, something grew that should not, the enumeration was cut short, or a long campaign missed a named
 // state.

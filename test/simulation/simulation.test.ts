@@ -124,7 +124,7 @@ describe("the simulator", { timeout: PATIENCE_MS }, () => {
     expect(nights.map((night) => night.get("shards"))).toEqual([256, 256]);
   });
 
-  test("reports counts that grow from one third of the nights to the next, except what is kept forever", () => {
+  test("reports counts that grow from the second to the last third of the nights, except what is kept forever", () => {
     const nights = Array.from(
       { length: 9 },
       (_, day) =>

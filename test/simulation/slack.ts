@@ -1,7 +1,7 @@
 // Slack as people see it: channels with messages, and who is who. A message keeps the run from which it was drawn, so that its blocks can
 // be drawn as people see them.
 
-import { CARD_APPROVE, CARD_DENY, CARD_UNDO } from "#src/adapters/slack/names.ts";
+import { CARD_APPROVE, CARD_DENY } from "#src/adapters/slack/names.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
 import type { Approval } from "#src/domain/approval.ts";
@@ -27,8 +27,6 @@ export class SimulatedSlack {
   readonly receipts: Receipt[] = [];
   /** When each deactivated person was deactivated (ms). */
   readonly gone = new Map<UserId, number>();
-  /** Slots whose messages an administrator deleted. */
-  readonly deleted = new Set<string>();
   #count = 0;
 
   nextTs(): MessageTs {
@@ -80,11 +78,11 @@ export class SimulatedSlack {
 export const approvalOf = ({ run, slot }: Pick<Message, "run" | "slot">): Approval | null =>
   run.approvals.find(({ id }) => cardSlot(id) === slot) ?? null;
 
-export type Buttons = { readonly decides: boolean; readonly undoes: boolean };
+export type Buttons = { readonly decides: boolean };
 
 /** Returns which buttons the message has, read from its blocks. */
 export function buttonsOf({ run, slot }: Pick<Message, "run" | "slot">): Buttons {
   const drawn = JSON.stringify(messageIn(run, slot).blocks);
   const has = (action: string): boolean => drawn.includes(`"action_id":"${action}"`);
-  return { decides: has(CARD_APPROVE) || has(CARD_DENY), undoes: has(CARD_UNDO) };
+  return { decides: has(CARD_APPROVE) || has(CARD_DENY) };
 }

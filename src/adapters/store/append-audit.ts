@@ -7,6 +7,7 @@ import {
   type AuditPlace,
   type ChainedEntry,
   type KeyChange,
+  LAST_SEQ,
   linkText,
   type NamedKey,
   NO_LINK,
@@ -35,9 +36,6 @@ import {
 } from "./document-shape.ts";
 import { parsedAs, parsedJson } from "./run-row.ts";
 import { type AuditRow, inBatches, type Trx } from "./database.ts";
-
-/** The greatest number that an entry can have. No program will ever write that many entries. */
-export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
 
 /**
  * Resolves to the positions of the new entries. If the transaction is rolled back, their numbers are free again. Rejects if the key is

@@ -1,11 +1,11 @@
 // Finds where the audit in the database begins (at its first entry, or after the archived ones), and how much of it can be archived.
 
 import { SINK_CURSORS, type SinkCursor, sinkCursorsIn } from "../../audit/sink-cursors.ts";
-import type { AuditPlace } from "../../domain/audit/hash-chain.ts";
+import { type AuditPlace, LAST_SEQ } from "../../domain/audit/hash-chain.ts";
 import { archivedPlace, BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
 import type { Json } from "../../domain/json.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
-import { ALARMS } from "../../ports/notification.ts";
+import { ALARMS, NOTIFICATIONS_CURSOR } from "../../ports/notification.ts";
 import type { AuditRow, Database, Trx } from "./database.ts";
 import { DISPUTES, FREEZES, openEntries } from "./open-entries.ts";
 import { parsedJson } from "./run-row.ts";
@@ -20,10 +20,7 @@ type AuditBase = {
 /** Reads the newest "archived" entry. A caller that relies on the result must prove that entry, or verify the chain. */
 export async function auditBase(db: Pick<Database, "selectFrom">): Promise<AuditBase> {
   const entries = db.selectFrom("audit").select(["seq", "entry"]).where("what", "=", "archived");
-  const row = await entries
-    .where("seq", "<=", Number.MAX_SAFE_INTEGER)
-    .orderBy("seq", "desc")
-    .executeTakeFirst();
+  const row = await entries.where("seq", "<=", LAST_SEQ).orderBy("seq", "desc").executeTakeFirst();
   const mark = row === undefined ? null : archivedPlace(parsedEntry(row.entry) ?? {});
   return row === undefined || mark === null ? { mark: BEGINNING, saidBy: null } : { mark, saidBy: row.seq };
 }
@@ -75,7 +72,7 @@ export async function archiveLimit(
     },
     firstDisputed(disputes),
     await firstUnsent(db),
-    { firstKept: await afterLetters(db), because: "notifications are still to be made from it" },
+    { firstKept: await firstWithoutNotifications(db), because: "notifications are still to be made from it" },
     withoutSink ? NOTHING : await notSentYet(db),
   ];
   const known = kept.flatMap(({ firstKept, because }) =>
@@ -186,8 +183,8 @@ const REFUSED_ALARM =
   ". If Slack refuses it (the log says why) and that is for good, change ADMINS or AUDIT_CHANNEL so that they no longer name its recipient, restart, and wait for the next try: it is given up within an hour or, after fewer than 20 refusals, within 1 h 40 min";
 
 /** Resolves to the first entry from which notifications are still to be made, or to null if none ever were. */
-async function afterLetters(db: Reader): Promise<number | null> {
-  const seq = await document(db, "audit letters");
+async function firstWithoutNotifications(db: Reader): Promise<number | null> {
+  const seq = await document(db, NOTIFICATIONS_CURSOR);
   return typeof seq === "number" ? seq + 1 : null;
 }
 

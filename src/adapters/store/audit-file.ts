@@ -2,11 +2,16 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { KeptEntry } from "../../audit/entry.ts";
-import type { AuditPlace, ChainedEntry, KnownHead } from "../../domain/audit/hash-chain.ts";
+import {
+  type AuditPlace,
+  type ChainedEntry,
+  type KnownHead,
+  LAST_SEQ,
+} from "../../domain/audit/hash-chain.ts";
 import { parsed, RunId, RunKey } from "../../domain/ids.ts";
 import type { Run } from "../../domain/run.ts";
 import type { Finding } from "../../ports/audit-store.ts";
-import { chainedEntry, keptEntry, LAST_SEQ, newest } from "./append-audit.ts";
+import { chainedEntry, keptEntry, newest } from "./append-audit.ts";
 import { auditBase } from "./archive-bounds.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { announcedKeys, countStrays } from "./check-audit.ts";

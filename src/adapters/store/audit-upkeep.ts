@@ -11,8 +11,9 @@ import { adoptNextKey, type AuditKey, isReplacingKey, keysBeside, readAuditKey }
 import { refuseAsEmpty, refuseOtherSchema } from "./schema.ts";
 import { isSealed, type Seals, sealsOf } from "./seals.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
-import { isServer, liveOwners, refuseMissing, unusableDatabase } from "./database-copy.ts";
+import { isServer, refuseMissing, unusableDatabase } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
+import { liveOwners } from "./leases.ts";
 import { Refused } from "./faults.ts";
 import { type Database, read, type Trx, write } from "./database.ts";
 import { type Look, lookForHolders, NOTHING_READ, storedHolders } from "./text-holders.ts";

@@ -12,6 +12,7 @@ import { refuseUnreadable } from "./refuse-unreadable.ts";
 import { refuseEmpty, schemaVersion, WrongDatabase } from "./schema.ts";
 import { openCopy, SQLITE } from "./sqlite.ts";
 import { syncFolderOf } from "./sync-folder.ts";
+import { ALL_PAGES } from "./examine-database.ts";
 import type { Database } from "./database.ts";
 
 export type BackedUp = {
@@ -19,9 +20,6 @@ export type BackedUp = {
   readonly runs: { readonly all: number; readonly unfinished: number };
   readonly bytes: number;
 };
-
-/** More pages than any database has. A copy in several steps would start again at every commit. */
-const ALL_PAGES = 2 ** 30;
 
 /**
  * Copies the database to the new file `file` at the wall time `at` (ms), without a lock that a bot takes. `check` examines the audit of the

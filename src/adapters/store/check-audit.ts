@@ -5,7 +5,13 @@ import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
 import type { KeptEntry } from "../../audit/entry.ts";
-import { type ChainedEntry, createKeyOrder, keyChangeIn, linkText } from "../../domain/audit/hash-chain.ts";
+import {
+  type ChainedEntry,
+  createKeyOrder,
+  keyChangeIn,
+  linkText,
+  LAST_SEQ,
+} from "../../domain/audit/hash-chain.ts";
 import {
   type AuditFault,
   BEGINNING,
@@ -17,7 +23,7 @@ import {
 import { PortError } from "../../ports.ts";
 import type { Finding, Proven } from "../../ports/audit-store.ts";
 import { ROW_UNREADABLE } from "../../ports/store.ts";
-import { chainedEntry, keptEntry, LAST_SEQ } from "./append-audit.ts";
+import { chainedEntry, keptEntry } from "./append-audit.ts";
 import { auditBase, linkOf } from "./archive-bounds.ts";
 import { type AuditKey, auditSignatures, digestOf, keyIdOf } from "./audit-key.ts";
 import { type Database, read } from "./database.ts";

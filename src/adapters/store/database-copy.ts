@@ -1,7 +1,6 @@
 // Reads a database as it is at one moment, while bots may be using it. Changes and migrates nothing: a file is copied, and a server is read in
 // one transaction that sees nothing newer.
 
-import { sql } from "kysely";
 import { resolve } from "node:path";
 import { closedFile, copyDatabase, usedBy } from "./examine-database.ts";
 import { isBusy, isDenied, unusable } from "./faults.ts";
@@ -79,18 +78,4 @@ async function serverSnapshot(url: string): Promise<Snapshot> {
     await db.destroy();
     throw error;
   }
-}
-
-/** Resolves to the processes whose lease has not lapsed by the clock of the server. Only for servers: a file's lock keeps others out. */
-export async function liveOwners(
-  db: Pick<Database, "selectFrom" | "getExecutor">,
-): Promise<readonly string[]> {
-  const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
-  const rows = await db
-    .selectFrom("owners")
-    .select("owner")
-    .where("until", ">", now)
-    .orderBy("owner")
-    .execute();
-  return rows.map(({ owner }) => owner);
 }

@@ -160,7 +160,7 @@ function whyClosed(path: string): string | undefined {
   }
 }
 
-/** An owner is "machine process", set by `app.ts`, and a unique suffix, added by `open.ts`. */
+/** An owner is "machine process", set by `open-ports.ts`, and a unique suffix, added by `open.ts`. */
 async function lastOwner(file: string): Promise<{ host: string; pid: string } | null> {
   const copy = await copyDatabase(file);
   try {
@@ -185,7 +185,7 @@ async function lastOwner(file: string): Promise<{ host: string; pid: string } | 
 export type DatabaseCopy = { readonly file: string; readonly remove: () => void };
 
 /** More pages than any database has. One step sees one state; a copy in several steps would start again at every commit. */
-const ALL_PAGES = 2 ** 30;
+export const ALL_PAGES = 2 ** 30;
 
 /** Rejects if there is no such file, or if it cannot be read. `free`: no process had the database locked. */
 export async function copyDatabase(database: string): Promise<DatabaseCopy & { readonly free: boolean }> {

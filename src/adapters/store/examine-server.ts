@@ -3,7 +3,8 @@
 import { sql } from "kysely";
 import { unusable } from "./faults.ts";
 import { stateOf } from "./examine-database.ts";
-import { liveOwners, openSnapshot, shown } from "./database-copy.ts";
+import { openSnapshot, shown } from "./database-copy.ts";
+import { liveOwners } from "./leases.ts";
 import type { Database } from "./database.ts";
 
 export type ServerState = {

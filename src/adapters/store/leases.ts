@@ -15,6 +15,7 @@ import { readable, type Reading, STORED } from "./run-row.ts";
 import { type Database, inBatches, type Tables, type Trx, write } from "./database.ts";
 import { createExtensions, endOf, type ExtensionDeps } from "./extend-lease.ts";
 import { keepTime } from "./newest-time.ts";
+import { POSTGRES } from "./postgres.ts";
 import type { Signals } from "./postgres-signals.ts";
 
 type Deps = ExtensionDeps & {
@@ -30,7 +31,7 @@ type Deps = ExtensionDeps & {
 export function createLeases(deps: Deps): LeaseStore {
   const { db, owner, timeOf, signals, reading, onCorrupt, isShared } = deps;
   const { askTime, extend } = createExtensions(deps);
-  let lookedForStraysAt = Number.NEGATIVE_INFINITY;
+  let lookedForOthersAt = Number.NEGATIVE_INFINITY;
   return {
     async claim(limit) {
       const rows = await write(db, (trx) => claimRuns(trx, owner, limit));
@@ -48,11 +49,11 @@ export function createLeases(deps: Deps): LeaseStore {
         await askTime();
         await beginLease(deps, timeOf(now), leaseMs);
       }
-      const looksForStrays = isShared && now - lookedForStraysAt >= STRAYS_EVERY_MS;
-      if (looksForStrays) lookedForStraysAt = now;
+      const looksForOthers = isShared && now - lookedForOthersAt >= RUNS_OF_OTHERS_EVERY_MS;
+      if (looksForOthers) lookedForOthersAt = now;
       return write(db, async (trx) => {
         const holding = await takeShare(trx, owner, timeOf(now));
-        if (looksForStrays) await freeStrays(trx, owner);
+        if (looksForOthers) await freeRunsOfOthers(trx, owner);
         // This comes last, because all replicas write this row and wait for each other from here to the end of the transaction.
         await keepTime(trx, now);
         return holding;
@@ -68,6 +69,19 @@ export function createLeases(deps: Deps): LeaseStore {
 /** Selects the owners whose lease has not expired. */
 export function holders(eb: ExpressionBuilder<Tables, keyof Tables>, now: Expression<number>) {
   return eb.selectFrom("owners").select("owners.owner").where("owners.until", ">", now);
+}
+
+/** Resolves to the processes whose lease has not lapsed by the clock of the server. Only for servers: a file's lock keeps others out. */
+export async function liveOwners(
+  db: Pick<Database, "selectFrom" | "getExecutor">,
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("owners")
+    .select("owner")
+    .where("until", ">", POSTGRES.timeOf(0))
+    .orderBy("owner")
+    .execute();
+  return rows.map(({ owner }) => owner);
 }
 
 /** Tests whether this owner holds the shard. `shard` may be a column. */
@@ -175,14 +189,14 @@ async function freeRuns(trx: Trx, shards: readonly number[]): Promise<void> {
   await update.where("shard", "in", shards).where("holder", "is not", null).execute();
 }
 
-/** How often strays are looked for (ms). The look reads all unfinished runs of this process's shards. */
-const STRAYS_EVERY_MS = 30_000;
+/** How often runs that name another owner are looked for (ms). The look reads all unfinished runs of this process's shards. */
+const RUNS_OF_OTHERS_EVERY_MS = 30_000;
 
 /**
  * Frees the runs of this owner's shards that name another owner. The other owner wrote such a run in a transaction that was still open when
  * it lost the shard. This owner could not see the run then, so it did not claim it.
  */
-async function freeStrays(trx: Trx, owner: string): Promise<void> {
+async function freeRunsOfOthers(trx: Trx, owner: string): Promise<void> {
   const ownShards = trx.selectFrom("shards").select("id").where("holder", "=", owner);
   const update = trx.updateTable("runs").set({ holder: null }).where("finished", "=", UNFINISHED);
   await update.where("holder", "!=", owner).where("shard", "in", ownShards).execute();

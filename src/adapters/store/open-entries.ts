@@ -1,5 +1,6 @@
 // Finds what is still open in the audit: disputes that are not closed, and freezes that are not lifted.
 
+import { LAST_SEQ } from "../../domain/audit/hash-chain.ts";
 import { parsedEntry } from "../../domain/audit/verify-chain.ts";
 import type { AuditRow, Database } from "./database.ts";
 
@@ -19,7 +20,7 @@ export function beginningsAndEnds(db: Reader, kinds: Kinds, after = 0) {
     .selectFrom("audit")
     .select(["seq", "run", "run_id", "what", "entry"])
     .where("what", "in", kinds);
-  return rows.where("seq", ">", after).where("seq", "<=", Number.MAX_SAFE_INTEGER).orderBy("seq");
+  return rows.where("seq", ">", after).where("seq", "<=", LAST_SEQ).orderBy("seq");
 }
 
 /**

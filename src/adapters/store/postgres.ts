@@ -92,8 +92,8 @@ const WORKING: Limits = { statementMs: 10_000, answerMs: 12_000, awayMs: AWAY_MS
 export const PATIENT: Limits = { statementMs: 30 * 60_000, answerMs: 31 * 60_000, awayMs: AWAY_MS };
 
 /**
- * With the one for the lease and the one that listens, a replica's share of the server's default of a hundred connections. A transaction
- * takes a few milliseconds.
+ * With one for the lease and one that listens, a replica has eleven connections. So eight replicas fit into the server's default of a hundred,
+ * of which three are for superusers. A transaction takes a few milliseconds.
  */
 const CONNECTIONS = 9;
 /** How long to wait for a connection (ms). */

@@ -88,6 +88,7 @@ const OWNERS = `create table owners (
   until bigint not null             -- when its lease lapses, and with it its hold on every run
 )`;
 
+/** `approval` is our id (`Approval.id`), which differs from the service's if the service reused its own. A released step keeps its text. */
 const PAPERS = [
   `create table buttons (
     nonce text primary key not null,  -- the value of the Approve and Deny buttons of one version of one card
@@ -121,7 +122,7 @@ const PAPERS = [
   "create index intentions_by_run on intentions (run)",
 ];
 
-/** References no other table, because the audit stays when a run is deleted. */
+/** References no other table, because the audit stays when a run is deleted. `approval` is our id here, too. */
 const AUDIT = `create table audit (
   seq bigint primary key not null,  -- order of writing, without gaps; given by us, as the link is taken of it
   at bigint not null,               -- when it happened

@@ -9,9 +9,9 @@ import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import { announcedKeys, findingAt, slices } from "./check-audit.ts";
 import { type Database, read } from "./database.ts";
 
-/** A process that knows the ends of more decisions forgets them, and reads again what it needs. */
+/** A process that knows the ends of more decisions than this forgets them, and reads again what it needs. */
 const MAX_ENDS = 100_000;
-/** More damage is not reported at once. The next check of the whole audit names all of it. */
+/** The most damage that is reported at once. The next check of the whole audit names all of it. */
 const MAX_DAMAGE = 200;
 
 export type SettledEntries = Pick<AuditLog, "settledAfter"> & {

@@ -18,14 +18,9 @@ import {
   rotateKey,
   rotateKeyBeside,
 } from "../../adapters/store/audit-upkeep.ts";
-import {
-  isServer,
-  liveOwners,
-  openSnapshot,
-  refuseMissing,
-  shown,
-} from "../../adapters/store/database-copy.ts";
+import { isServer, openSnapshot, refuseMissing, shown } from "../../adapters/store/database-copy.ts";
 import { isDenied, unusable } from "../../adapters/store/faults.ts";
+import { liveOwners } from "../../adapters/store/leases.ts";
 import { refuseOtherSchema } from "../../adapters/store/schema.ts";
 import { oneLine } from "../../domain/text/excerpt.ts";
 import { createIntegrity, type IntegrityState, type NotAcknowledged } from "../../engine/integrity.ts";

@@ -28,6 +28,9 @@ export type AuditColumns = {
   readonly asked: string | null;
 };
 
+/** The greatest number that an entry can have. No program will ever write that many entries. */
+export const LAST_SEQ = Number.MAX_SAFE_INTEGER;
+
 /** The link before the first entry. */
 export const NO_LINK = "0".repeat(64);
 

@@ -117,7 +117,10 @@ function allFit(fields: readonly Field[], most: number, as: Drawing): boolean {
   return fields.every((field) => (left -= charsOf(field, as)) >= 0);
 }
 
-/** Chooses as many fields as fit: telling names first, then alternately a long one and a short one, so that neither kind is crowded out. */
+/**
+ * Chooses fields until one does not fit: telling names first, then the others; in each part, alternately a long one and a short one, so that
+ * neither kind is crowded out.
+ */
 function mostTelling(fields: readonly Field[], most: number, as: Drawing): readonly Field[] {
   const telling = fields.filter(isTelling);
   const others = fields.filter((field) => !isTelling(field));

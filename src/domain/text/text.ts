@@ -123,13 +123,13 @@ const DRAWN_AS_LATIN = new RegExp(
 const RARE =
   /[\p{sc=Cher}\p{sc=Lisu}\p{sc=Copt}\p{sc=Dsrt}\p{sc=Goth}\p{sc=Cari}\p{sc=Lyci}\p{sc=Ital}\p{sc=Osge}]/u;
 
-const OWN_MARK = String.raw`⟨U\+[0-9A-F]{4,6}⟩`;
+const CODE_POINT = String.raw`⟨U\+[0-9A-F]{4,6}⟩`;
 /** A word. Our own marks and invisible characters do not end it. */
 const WORD = new RegExp(
-  String.raw`(?:[\p{L}\p{M}\p{N}\p{Cf}_\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{2800}\u{1D159}]|(?![\t\n])\p{Cc}|${OWN_MARK})+`,
+  String.raw`(?:[\p{L}\p{M}\p{N}\p{Cf}_\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u{2800}\u{1D159}]|(?![\t\n])\p{Cc}|${CODE_POINT})+`,
   "gu",
 );
-const PARTS = new RegExp(String.raw`${OWN_MARK}|\p{L}\p{M}*|[^]`, "gu");
+const PARTS = new RegExp(String.raw`${CODE_POINT}|\p{L}\p{M}*|[^]`, "gu");
 const LETTER = /^\p{L}/u;
 
 /** Characters that may read as ASCII: fullwidth and mathematical letters, ligatures, Roman numerals, the Kelvin sign. */
@@ -203,10 +203,11 @@ function hasMark(parts: readonly string[], at: number): boolean {
   const mark = numbered(part);
   // Also keeps the time linear: each mark in a long run of combining marks would search the rest of the run.
   if (!LETTER.test(part)) return parts[at + 1] === mark;
-  for (let next = at + 1; IS_MARK.test(parts[next] ?? ""); next += 1) if (parts[next] === mark) return true;
+  for (let next = at + 1; IS_MARK_OR_CODE_POINT.test(parts[next] ?? ""); next += 1)
+    if (parts[next] === mark) return true;
   return false;
 }
-const IS_MARK = new RegExp(String.raw`^(?:${OWN_MARK}|\p{M})$`, "u");
+const IS_MARK_OR_CODE_POINT = new RegExp(String.raw`^(?:${CODE_POINT}|\p{M})$`, "u");
 
 /** Returns which letters to mark in a word of several scripts: those outside the most frequent script (Latin in a tie). */
 function foreignIn(letters: readonly string[]): (letter: string) => boolean {

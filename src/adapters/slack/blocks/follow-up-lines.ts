@@ -10,7 +10,7 @@ import {
   timesExtended,
 } from "../../../domain/handling.ts";
 import { extendedMs, type Question } from "../../../domain/follow-up.ts";
-import { questionsOf, refusalToAsk, shownQuestion, waitsForAnswer } from "../../../domain/question.ts";
+import { questionsOf, refusalToAsk, shownQuestion, awaitsAnswerUntil } from "../../../domain/question.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { timeWords } from "../../../domain/text/time-words.ts";
 import {
@@ -87,7 +87,7 @@ function extensionBlocks(approval: Approval): Block[] {
 export function questionBlocks(approval: Approval): RichTextBlock[] {
   const question = shownQuestion(approval);
   if (question === null) return [];
-  const waits = approval.appliedRule.rule.expiry === null ? null : waitsForAnswer(approval);
+  const waits = approval.appliedRule.rule.expiry === null ? null : awaitsAnswerUntil(approval);
   const still =
     waits === null
       ? []

@@ -16,7 +16,7 @@ import {
   partName,
 } from "../../../domain/policy/named-people.ts";
 import type { KeptRule } from "../../../domain/policy/policy.ts";
-import { waitsForAnswer } from "../../../domain/question.ts";
+import { awaitsAnswerUntil } from "../../../domain/question.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 import { ago, duration, line, moment, person, span } from "./rich.ts";
 
@@ -35,7 +35,7 @@ export function deadlineLine(approval: Approval): readonly RichTextSection[] {
     outcomeAtDeadline(approval) === "deny"
       ? ". After that, it is denied."
       : ". After that, it closes, and nothing is sent.";
-  const name = waitsForAnswer(approval) === null ? "Deadline" : "Deadline, if no one answers the question";
+  const name = awaitsAnswerUntil(approval) === null ? "Deadline" : "Deadline, if no one answers the question";
   return [line(span(`${name}: `), moment(deadline), span(", "), ago(deadline), span(then))];
 }
 
