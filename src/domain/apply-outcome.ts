@@ -18,7 +18,7 @@ import {
   PASSING_MS,
   refusalsOf,
 } from "./posted-message.ts";
-import { addNotices, type PrivateNotice } from "./notice.ts";
+import { addNotices, isAboutDecision, type PrivateNotice } from "./notice.ts";
 import { findApproval, replaceApproval, type Run } from "./run.ts";
 import { OPENING, OUTCOME, OUTPUT, type Slot } from "./slot.ts";
 import { applyDecisionOutcome, isUndelivered, lingerAgain } from "./decision-delivery.ts";
@@ -133,19 +133,20 @@ function applyPeopleOutcome(
   return answerCall(run, approval, call, { found, retryAt: monotonic + wait });
 }
 
-/** Delivers a notice at most once: it is sent again only if it was certainly not delivered, and the run has not been over for a day. */
+/**
+ * A notice about a decision is sent again after a lost answer, like a receipt: it may arrive twice, but is not lost. Any other notice is
+ * delivered at most once. None is sent again once the run has been over for a day.
+ */
 function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, monotonic: number): Run {
+  const notice = run.notices.find((each) => each.id === id);
   // Without a mark, no byte of it was sent.
-  if (
-    outcome.type === "unsure" &&
-    run.notices.some((notice) => notice.id === id && notice.state === "planned")
-  )
-    return run;
-  const tries = (run.notices.find((notice) => notice.id === id)?.tries ?? 0) + 1;
+  if (notice === undefined || (outcome.type === "unsure" && notice.state === "planned")) return run;
+  const tries = (notice.tries ?? 0) + 1;
   const notBefore = monotonic + backoffMs(tries, retryAfterOf(outcome));
-  if (outcome.type !== "later" || isHopeless(run, tries, notBefore))
-    return { ...run, notices: run.notices.filter((notice) => notice.id !== id) };
-  return changeNotice(run, id, (notice) => ({ ...notice, state: "planned", notBefore, tries }));
+  const isAgain = outcome.type === "later" || (outcome.type === "unsure" && isAboutDecision(notice.says));
+  if (!isAgain || isHopeless(run, tries, notBefore))
+    return { ...run, notices: run.notices.filter((each) => each.id !== id) };
+  return changeNotice(run, id, (each) => ({ ...each, state: "planned", notBefore, tries }));
 }
 
 function changeNotice(run: Run, id: string, change: (notice: PrivateNotice) => PrivateNotice): Run {

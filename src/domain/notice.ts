@@ -1,9 +1,9 @@
-// Private notices of a run: what the requester or an approver is told once, outside the thread.
+// Private notices of a run: what the requester or an approver is told outside the thread.
 
 import type { Context } from "./context.ts";
 import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
 
-/** A message that is sent at most once: privately to one person, or to another channel. */
+/** A message to one person, or to another channel. */
 export type PrivateNotice = {
   readonly id: string;
   readonly to: UserId | ChannelId;
@@ -55,6 +55,9 @@ export type NoticeContent =
 
 /** A notice that tells people what became of their own decision. */
 export type DecisionNotice = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
+
+export const isAboutDecision = (says: NoticeContent): says is DecisionNotice =>
+  says.type !== "cannot-post" && says.type !== "nobody-can-approve";
 
 /** Plans the notice for each of them. Returns the same run if there is no one to tell. */
 export function addNotices<Told extends { readonly notices: readonly PrivateNotice[] }>(

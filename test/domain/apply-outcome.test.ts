@@ -371,7 +371,7 @@ describe("after a crash", () => {
   });
 });
 
-describe("a private notice", () => {
+describe("a private notice that is not about a decision", () => {
   const notice = {
     id: "t",
     to: APPROVER,

@@ -5,6 +5,7 @@ import { earlierVotes, withoutVotes } from "#src/domain/approval-transitions.ts"
 import { callSlot, isCurrent } from "#src/domain/call.ts";
 import { type Approval, type Decision, type Delivery, isFinal } from "#src/domain/approval.ts";
 import { effectKey, markedEffects } from "#src/domain/effect.ts";
+import { isAboutDecision } from "#src/domain/notice.ts";
 import { needsFile } from "#src/domain/text/request-text.ts";
 import { findApproval, isMissing, type Run } from "#src/domain/run.ts";
 import { cardSlot, OPENING, requestSlot } from "#src/domain/slot.ts";
@@ -22,6 +23,7 @@ export function watchLaws(world: SimulatedWorld, copies: 1 | "a few"): void {
     once(world);
     authorised(world);
     marksAreFound(world);
+    noticesLeave(world, after);
     if (copies === 1) oneMessageEach(world);
     if (copies === 1) oneAtATime(world);
   });
@@ -36,6 +38,7 @@ export function lawsAtRest(world: SimulatedWorld): void {
   oneMessageEach(world);
   nothingLost(world);
   nothingDoubled(world);
+  noticesArrive(world);
 }
 
 /**
@@ -358,12 +361,29 @@ function nothingDoubled({ run, service, slack }: SimulatedWorld): void {
   must("crash", service.created.length <= 1, "one intention made two runs");
   const claims = run.creation.type === "created" ? 1 : run.creation.type === "refused" ? 0 : null;
   must("crash", claims === null || service.created.length === claims, "the opening message is not true");
-  must("crash", new Set(slack.told).size === slack.told.length, "someone was told twice");
   const opening = known({ run, slack }, OPENING);
   const isGone = opening === undefined && slack.deleted.has(OPENING);
   const free = run.posts[OPENING]?.type !== "up" || isGone || slack.torn.has(OPENING);
   const said = free || opening?.text === drawn(run, OPENING);
   must("crash", said, "the opening message is stale");
+}
+
+/** No notice leaves again once Slack has accepted or refused it. */
+function noticesLeave({ slack }: SimulatedWorld, { notices }: Run): void {
+  for (const { id, says, state } of notices) {
+    must("crash", !slack.answered.has(id), "a notice waits that Slack has answered");
+    if (state === "sending") slack.marked.set(id, says);
+  }
+}
+
+/** A notice about a decision arrives unless Slack refuses it, and may arrive twice. Any other notice arrives at most once. */
+function noticesArrive({ slack: { told, marked, answered } }: SimulatedWorld): void {
+  for (const [id, says] of marked) {
+    // "Your approval still counts" is taken back when it no longer does.
+    const mayGo = "cause" in says && says.cause === "others-needed";
+    if (isAboutDecision(says)) must("crash", mayGo || answered.has(id), `${says.type} is lost`);
+    else must("crash", told.filter((each) => each === id).length <= 1, "someone was told twice");
+  }
 }
 
 function sameDecision(a: Decision, b: Decision): boolean {

@@ -1,8 +1,11 @@
 // When a private notice that could not be sent is tried again, and when no longer.
 
 import { describe, expect, test } from "vitest";
-import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
+import { applyOutcome, markSending, recover } from "#src/domain/apply-outcome.ts";
 import type { Outcome } from "#src/domain/effect.ts";
+import { ApprovalId } from "#src/domain/ids.ts";
+import { LOST } from "#src/domain/message-transitions.ts";
+import type { NoticeContent } from "#src/domain/notice.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import type { Run } from "#src/domain/run.ts";
 import { contextAt } from "../make/history.ts";
@@ -20,9 +23,14 @@ const notice = {
 const LATER: Outcome = { type: "later", afterMs: null, why: "token_revoked" };
 
 /** Fails to send the notice whenever it is due. Returns the run after `ms`, and when it was tried (ms after noon). */
-function failing(before: Run, ms: number, outcome = LATER): { run: Run; tried: readonly number[] } {
+function failing(
+  before: Run,
+  ms: number,
+  outcome = LATER,
+  says: NoticeContent = notice.says,
+): { run: Run; tried: readonly number[] } {
   const tried: number[] = [];
-  let run: Run = { ...before, posts: {}, notices: [notice] };
+  let run: Run = { ...before, posts: {}, notices: [{ ...notice, says }] };
   for (let at = NOON; at <= NOON + ms; at = run.notices[0]?.notBefore ?? Infinity) {
     tried.push(at - NOON);
     run = applyOutcome(markSending(run, SEND, at), SEND, outcome, contextAt(at - NOON));
@@ -60,4 +68,41 @@ describe("a private notice that cannot be sent", () => {
     const [first] = failing(aRun(), 0).run.notices;
     expect(first).toMatchObject({ tries: 1, notBefore: NOON + 1_000 });
   });
+});
+
+const approval = ApprovalId("apr_1");
+const ABOUT_DECISIONS: readonly NoticeContent[] = [
+  { type: "decision-void", approval, cause: "frozen" },
+  { type: "decision-stopped", approval },
+  { type: "decision-unconfirmed", approval },
+  { type: "decision-refused", approval, words: "no" },
+  { type: "decision-elsewhere", approval, words: "no" },
+];
+
+describe.each(ABOUT_DECISIONS)("a private notice of the kind $type", (says) => {
+  const UNSURE: Outcome = { type: "unsure", why: "HTTP 503" };
+
+  test("is sent again after each lost answer, less and less often, down to once a minute", () => {
+    const { tried, run } = failing(aRun(), 10 * 60_000, UNSURE, says);
+    expect(tried).toEqual(failing(aRun(), 10 * 60_000).tried);
+    expect(run.notices).toMatchObject([{ id: "t", state: "planned" }]);
+  });
+
+  test("is sent again if the process dies before the answer", () => {
+    const marked = markSending({ ...aRun(), notices: [{ ...notice, says }] }, SEND, NOON);
+    const recovered = recover(marked, contextAt());
+    expect(recovered.notices).toMatchObject([{ state: "planned", notBefore: NOON + 1_000, tries: 1 }]);
+    expect(reconcile(recovered, NOON + 1_000).effects).toContainEqual(SEND);
+  });
+
+  test("is given up when its run has been over for a day", () => {
+    expect(failing(over, DAY + 60_000, LOST, says).run.notices).toEqual([]);
+  });
+
+  test.each([{ type: "told" }, { type: "refused", words: "no" }] as const)(
+    "is not sent again after the answer $type",
+    (answer) => {
+      expect(failing(aRun(), 0, answer, says).run.notices).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,8 @@
 // Slack as one run sees it: messages with their content, files, and private notices.
 
+import type { Effect, Outcome } from "#src/domain/effect.ts";
 import { MessageTs } from "#src/domain/ids.ts";
+import type { NoticeContent } from "#src/domain/notice.ts";
 import type { Run } from "#src/domain/run.ts";
 import { cardSlot, type Slot } from "#src/domain/slot.ts";
 import { renderKey } from "#src/domain/render-key.ts";
@@ -17,7 +19,12 @@ export function drawn(run: Run, slot: Slot): string {
 export class SimulatedSlack {
   readonly messages: Message[] = [];
   readonly files = new Map<string, { readonly slot: Slot; shared: number }>();
+  /** Private notices, each as often as it arrived. */
   readonly told: string[] = [];
+  /** Private notices that were marked. */
+  readonly marked = new Map<string, NoticeContent>();
+  /** Private notices that Slack certainly accepted or refused. */
+  readonly answered = new Set<string>();
   /** Slots whose message an administrator deleted. We notice only when we change the message. */
   readonly deleted = new Set<Slot>();
   /** The app was removed from the channel. */
@@ -36,6 +43,11 @@ export class SimulatedSlack {
     const ts = MessageTs(`1700000000.${String(this.#count).padStart(6, "0")}`);
     this.messages.push({ slot, ts, text });
     return ts;
+  }
+
+  answer(effect: Effect, { type }: Outcome): void {
+    if (effect.type === "send-notice" && (type === "told" || type === "refused"))
+      this.answered.add(effect.notice);
   }
 
   update(ts: MessageTs, text: string): "updated" | "gone" {

@@ -290,6 +290,7 @@ export class SimulatedWorld {
     this.carried.delete(key);
     const { outcome, sent } = carried;
     if (outcome === null) throw new Error("settled before it was answered");
+    this.slack.answer(carried.effect, outcome);
     if (sent !== null) sent.disproved = outcome.type === "later" || outcome.type === "refused";
     this.keep(applyOutcome(this.run, carried.effect, outcome, this.ctx));
   }

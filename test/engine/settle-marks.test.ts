@@ -133,6 +133,39 @@ test("a notice whose mark could not be stored is sent in the end", async () => {
   expect(bench.chat.told).toMatchObject([{ to: APPROVER, says: { type: "decision-refused" } }]);
 });
 
+describe("a notice to an approver whose decision was refused", () => {
+  async function withNotice(firstCall: () => Promise<void>): Promise<Bench> {
+    const bench = await createBench();
+    const { nonce } = await withForm(bench);
+    bench.agents.answer = () => Promise.resolve({ type: "refused", words: "no" });
+    const { chat, clock } = bench;
+    const notify = chat.notify.bind(chat);
+    let calls = 0;
+    chat.notify = (...args) => {
+      calls += 1;
+      return calls === 1 ? firstCall() : notify(...args);
+    };
+    await bench.flow.submitDecision(BY, nonce, "yes");
+    await clock.pass(500);
+    expect([calls, chat.told]).toEqual([1, []]);
+    return bench;
+  }
+  const REFUSED = [{ to: APPROVER, says: { type: "decision-refused" } }];
+
+  test("arrives after Slack answered with an error of its own", async () => {
+    const bench = await withNotice(() => Promise.reject(failure("http_503", { applied: "maybe" })));
+    await bench.clock.pass(10_000);
+    expect(bench.chat.told).toMatchObject(REFUSED);
+  });
+
+  test("arrives although the process dies before the answer", async () => {
+    const bench = await withNotice(() => new Promise(() => undefined));
+    await bench.restart();
+    await bench.clock.pass(10_000);
+    expect(bench.chat.told).toMatchObject(REFUSED);
+  });
+});
+
 describe("a process that has lost a run while one of its marks was unsettled", () => {
   /** Two requests, each with an open form. */
   async function withTwoForms(bench: Bench) {

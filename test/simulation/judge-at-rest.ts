@@ -69,6 +69,7 @@ async function judgeAtRest(world: SimulatedWorld, store: Store): Promise<void> {
   for (const submit of world.records.submits) submitIsShown(world, submit);
   await eachHasItsEntry(world, store);
   await receiptsArrive(world);
+  noticesArrive(world);
   await world.pass(0);
 }
 
@@ -213,6 +214,12 @@ async function receiptsArrive(world: SimulatedWorld): Promise<void> {
   judge.must("I6", late === undefined, `${late?.by} gets no receipt for "${late?.reason}"`);
   const forged = slack.receipts.find((each) => !records.submits.some((submit) => isOf(submit, each)));
   judge.must("I6", forged === undefined, `${forged?.to} gets a receipt for "${forged?.of.reason}" of no one`);
+}
+
+/** A private notice about a decision that was called for arrives. "Others are needed" is taken back when the approval no longer counts. */
+function noticesArrive({ judge, slack }: SimulatedWorld): void {
+  for (const [notice, arrived] of slack.notices)
+    judge.must("I6", arrived || notice.includes('"others-needed"'), `the notice ${notice} is lost`);
 }
 
 const TOLD_OF = ["decided", "voted", "refused"] as const;

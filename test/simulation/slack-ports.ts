@@ -2,6 +2,7 @@
 
 import { channelOf } from "#src/domain/gathered-call.ts";
 import { type ChannelId, type MessageTs, type UserId } from "#src/domain/ids.ts";
+import { isAboutDecision } from "#src/domain/notice.ts";
 import type { Run } from "#src/domain/run.ts";
 import type { Slot } from "#src/domain/slot.ts";
 import type { Chat, OwnMessages, People } from "#src/ports.ts";
@@ -71,7 +72,13 @@ function chat(from: Host): Chat {
     upload: () => changes("upload", () => ({ file: slack.nextTs() })),
     share: () => changes("share", () => "shared" as const),
     hasFile: () => reads("has file", () => true),
-    notify: () => changes("send-notice", () => undefined),
+    notify: (run, to, says) => {
+      const notice = `${JSON.stringify(says)} to ${to} about ${run.key}`;
+      if (isAboutDecision(says) && !slack.notices.has(notice)) slack.notices.set(notice, false);
+      return changes("send-notice", () => {
+        if (slack.notices.has(notice)) slack.notices.set(notice, true);
+      });
+    },
   };
 }
 

@@ -25,6 +25,8 @@ export class SimulatedSlack {
   readonly messages: Message[] = [];
   /** The receipts that people got for their decisions, votes and undos. */
   readonly receipts: Receipt[] = [];
+  /** What people were to be told of their decisions in private notices, and whether a notice with these words arrived. */
+  readonly notices = new Map<string, boolean>();
   /** When each deactivated person was deactivated (ms). */
   readonly gone = new Map<UserId, number>();
   #count = 0;
