@@ -17,6 +17,7 @@ import { reachSlack } from "./adapters/slack/reach-slack.ts";
 import { createSlack } from "./adapters/slack/slack-adapter.ts";
 import { digestOf } from "./adapters/store/audit-key.ts";
 import { type AuditKeyNews, openStore, type StoreOptions } from "./adapters/store/open.ts";
+import { nameOf } from "./adapters/store/postgres.ts";
 import type { Config } from "./config.ts";
 import { Nonce } from "./domain/ids.ts";
 import type { Clock, MachineClock } from "./engine/clock.ts";
@@ -64,6 +65,16 @@ function logNewAuditKey(log: Log, { file }: AuditKeyNews): void {
   log.warn({ file }, "created a key that signs the audit; keep a copy of it");
 }
 
+/** With a given key, a start cannot tell a new installation from a lost database. */
+function warnOfNewTables(log: Log, { database, audit }: Config): void {
+  if (audit.key === null) return;
+  const name = database.engine === "sqlite" ? database.path : nameOf(database.url);
+  log.warn({ database: name }, FIRST_START);
+}
+
+const FIRST_START =
+  "this is the first start on this database, which was empty. If Countersign ran before with this AUDIT_KEY, this is not its database: the freezes, stops, watched runs and unsent decisions are missing, and a second audit begins. Then stop it, and correct DATABASE_URL or restore a backup (docs/backup.md)";
+
 /** Returns what to do with each time of the database: the clock catches up with the time that passed while this machine was suspended. */
 function catchingUp(clock: MachineClock, log: Pick<Log, "warn">): NonNullable<StoreOptions["onTime"]> {
   const missedTime = createMissedTime();
@@ -92,6 +103,7 @@ export function openConfiguredStore(
     leaseMs: isAlone ? ALONE.leaseMs : SHARED.leaseMs,
     auditKey: config.audit.key,
     onCommit: (seconds) => metrics.committed(seconds),
+    onNewTables: () => warnOfNewTables(log, config),
     onAuditKey: (news) => logNewAuditKey(log, news),
     onCorrupt: (run, error) => log.error({ run, error }, "cannot read a stored run; skipping it"),
   });

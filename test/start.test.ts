@@ -192,6 +192,29 @@ test("a policy that is written while the start waits for Slack is the one that c
   expect(loaded).toEqual([{ digest: digestOf(policy("second")) }]);
 });
 
+test("only the first start on an empty database with a given AUDIT_KEY warns that this may not be its database", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "countersign-first-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const warnings = async (name: string, more: Env): Promise<readonly string[]> => {
+    const DATABASE_URL = `sqlite:${join(folder, name)}`;
+    const { bot, asked } = await starting({ DATABASE_URL, LOG_LEVEL: "warn", ...more });
+    await asked;
+    await bot.end("SIGTERM");
+    return bot
+      .printed()
+      .split("\n")
+      .filter((line) => /first start|created a key/.test(line));
+  };
+  const given = { AUDIT_KEY: Buffer.alloc(32, 7).toString("base64") };
+  const [warning = "", ...others] = await warnings("given.db", given);
+  expect(others).toEqual([]);
+  expect(warning).toMatch(
+    /"database":"\S+given\.db".*first start.*If Countersign ran before.*docs\/backup\.md/,
+  );
+  expect(await warnings("given.db", given)).toEqual([]);
+  expect(await warnings("made.db", {})).toMatchObject([expect.stringContaining("created a key")]);
+});
+
 test("it starts without a writable folder for compiled modules", async () => {
   const { asked } = await starting({ NODE_COMPILE_CACHE: fileURLToPath(`${import.meta.url}/no-folder`) });
   await asked;

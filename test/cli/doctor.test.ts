@@ -198,8 +198,12 @@ function inDatabase(sql: string): void {
 }
 
 const OTHER_KEY = Buffer.alloc(32, 9).toString("base64");
+const PERHAPS_LOST =
+  /note {3}Database .*the first start will .*\n.*If Countersign ran before with this AUDIT_KEY/;
 
-test.for<[string, () => unknown, RegExp]>([
+test.for<[string, () => unknown, RegExp, { AUDIT_KEY: string }?]>([
+  ["missing, with AUDIT_KEY", () => undefined, PERHAPS_LOST, { AUDIT_KEY: OTHER_KEY }],
+  ["empty, with AUDIT_KEY", () => writeFile(database(), ""), PERHAPS_LOST, { AUDIT_KEY: OTHER_KEY }],
   ["missing", () => undefined, /ok {5}Database .*does not exist yet/],
   [
     "missing beside its key",
@@ -268,13 +272,17 @@ test.for<[string, () => unknown, RegExp]>([
     },
     /ok {5}Database .*can be read and written$/m,
   ],
-])("a database that is %s is examined without changing a byte of the folder", async ([, prepare, says]) => {
-  await prepare();
-  const before = await everything();
-  const seen = await doctor();
-  expect(seen.printed).toMatch(says);
-  expect(await everything()).toEqual(before);
-});
+])(
+  "a database that is %s is examined without changing a byte of the folder",
+  async ([, prepare, says, env]) => {
+    await prepare();
+    const before = await everything();
+    const seen = await doctor(env);
+    expect(seen.printed).toMatch(says);
+    expect(seen.code).toBe(wrong(seen).length === 0 ? 0 : 1);
+    expect(await everything()).toEqual(before);
+  },
+);
 
 /**
  * Ignores the shared memory of the database, in which each reader leaves a note (sqlite.org/walformat.html). It contains no stored data.

@@ -52,6 +52,8 @@ export type StoreOptions = {
   readonly auditKey?: string | null;
   /** Called with the duration of each commit (seconds). */
   readonly onCommit?: (seconds: number) => void;
+  /** Called after the tables of an empty database were created. */
+  readonly onNewTables?: () => void;
   /** Called after a key was created. */
   readonly onAuditKey?: (news: AuditKeyNews) => void;
 };
@@ -74,7 +76,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = ENGINES[place.type];
   const { timeOf = engine.timeOf } = options;
   const { db, key, leaseDb } = await openPrepared(place, async (opened) => {
-    await migrateSchema(place, opened);
+    if (await migrateSchema(place, opened)) options.onNewTables?.();
     options.onNewestTime?.(await newestTime(opened, engine.timeOf));
     await askTime({ leaseDb: opened, timeOf: engine.timeOf, onTime: options.onTime });
     const head = await newest(opened);
@@ -222,13 +224,16 @@ async function openPrepared<Found>(
   }
 }
 
-/** Uses a connection with longer limits, because a migration may take longer than the running bot allows a statement. */
-async function migrateSchema(place: Place, db: Database): Promise<void> {
+/**
+ * Uses a connection with longer limits, because a migration may take longer than the running bot allows a statement. Resolves to whether the
+ * database was empty.
+ */
+async function migrateSchema(place: Place, db: Database): Promise<boolean> {
   if (place.type === "sqlite") return migrate(db, SQLITE);
-  if ((await schemaState(db, POSTGRES)) === "current") return;
+  if ((await schemaState(db, POSTGRES)) === "current") return false;
   const patient = await openPostgres(place.url, PATIENT);
   try {
-    await migrate(patient, POSTGRES);
+    return await migrate(patient, POSTGRES);
   } finally {
     await patient.destroy();
   }

@@ -199,22 +199,23 @@ const SCHEMA_VERSION = `create table schema_version (
   version integer not null  -- one row: how many steps of the schema have been taken
 )`;
 
-/** Migrates the schema to the newest version, all steps or none. Rejects if another program or a newer one has written the database. */
-export async function migrate(
-  db: Database,
-  engine: Engine,
-  steps: readonly Step[] = MIGRATIONS,
-): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+/**
+ * Migrates the schema to the newest version, all steps or none. Resolves to whether the database was empty. Rejects if another program or a
+ * newer one has written the database.
+ */
+export function migrate(db: Database, engine: Engine, steps: readonly Step[] = MIGRATIONS): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
     if (engine.lockSchema !== null) await sql.raw(engine.lockSchema).execute(trx);
-    if (await isEmpty(trx, engine)) await sql.raw(SCHEMA_VERSION).execute(trx);
+    const wasEmpty = await isEmpty(trx, engine);
+    if (wasEmpty) await sql.raw(SCHEMA_VERSION).execute(trx);
     const version = await versionOf(trx);
     if (version > steps.length) throw newerSchema(version, steps.length);
-    if (version === steps.length) return;
+    if (version === steps.length) return wasEmpty;
     for (const step of steps.slice(version))
       for (const statement of step(engine)) await sql.raw(statement).execute(trx);
     await trx.deleteFrom("schema_version").execute();
     await trx.insertInto("schema_version").values({ version: steps.length }).execute();
+    return wasEmpty;
   });
 }
 

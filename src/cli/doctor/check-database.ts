@@ -14,7 +14,7 @@ import { FILE_GONE, LOCK_GONE } from "../../adapters/store/sqlite.ts";
 import { shown } from "../../adapters/store/database-copy.ts";
 import type { Config } from "../../config.ts";
 import { type RunningBot, STUCK } from "./check-port.ts";
-import { bad, type Finding, good } from "./finding.ts";
+import { bad, type Finding, good, note } from "./finding.ts";
 
 const DATABASE = "Database";
 const AUDIT_KEY = "Audit key";
@@ -48,6 +48,9 @@ const OWN_KEY = "Put the right file there, readable and writable by this user.";
 const ONLY_COPIES = "npm start does not need it; the doctor and npm run audit do.";
 const LOST =
   "If a bot that used it still runs, do not stop it. Put the database or a backup back, or correct DATABASE_URL; until then, a start is refused. If you want an empty database, move the key file to another folder.";
+/** A start cannot tell a new installation from a lost database if there is no key file that a start made. */
+const PERHAPS_LOST =
+  "For a new installation, there is nothing to do. If Countersign ran before with this AUDIT_KEY, do not start it: its database is lost or elsewhere, and a start would begin an empty one without its freezes, stops and unsent decisions. Correct DATABASE_URL, or restore a backup (docs/backup.md).";
 const SAVE_FIRST =
   "Do not stop the bot: as long as it runs, the system keeps the file. docs/operate.md says under CountersignStoreFailing how to put it back.";
 /** The doctor's DATABASE_URL need not be that of the bot. The write-ahead log must have moved too, because it has the newest entries. */
@@ -78,7 +81,7 @@ async function checkFile(path: string, key: string | null, bot: RunningBot | nul
     const lost = bot === null ? null : lostFinding(path, bot);
     if (lost !== null) return [lost, checkDisk(path)];
     const state = await examineDatabase(path);
-    return [fileFinding(path, state, bot), ...checkKey(state, key, path), checkDisk(path)];
+    return [fileFinding(path, state, bot, key), ...checkKey(state, key, path), checkDisk(path)];
   } catch (error) {
     return [unusable(error, closedTodo(path, error)), ...diskIfKnown(path)];
   }
@@ -122,7 +125,12 @@ function lostFinding(path: string, { url, troubles }: RunningBot): Finding | nul
   return bad(DATABASE, says, RESTART);
 }
 
-function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null): Finding {
+function fileFinding(
+  path: string,
+  state: DatabaseState,
+  bot: RunningBot | null,
+  seed: string | null,
+): Finding {
   const who = state.holder === null ? "another process" : `process ${state.holder}`;
   if (!state.free && !existsSync(path))
     return bad(DATABASE, `the file that ${who} has open as its database is gone from ${path}`, SAVE_FIRST);
@@ -145,7 +153,8 @@ function fileFinding(path: string, state: DatabaseState, bot: RunningBot | null)
     const [is, what] = existsSync(path)
       ? [`is empty: ${NOTHING_YET}`, "its tables"]
       : ["does not exist yet", "it"];
-    return good(DATABASE, `${path} ${is}; the first start will create ${what}, and is allowed to`);
+    const says = `${path} ${is}; the first start will create ${what}, and is allowed to`;
+    return seed === null ? good(DATABASE, says) : note(DATABASE, says, PERHAPS_LOST);
   }
   return good(
     DATABASE,
@@ -211,11 +220,12 @@ async function checkServer(url: string, key: string | null): Promise<Finding[]> 
     const { type, replicas, faults } = state;
     if (faults.length > 0) return [bad(DATABASE, `${name}: ${faults.join("; ")}`, SAFE_SERVER)];
     const users = replicas === 1 ? "1 process uses it" : `${replicas} processes use it`;
-    const next =
+    const usable = `${name} can be read and written`;
+    const found =
       type === "missing"
-        ? `. ${NOTHING_YET}; the first start will create its tables`
-        : nextStart(state) || `; ${users}`;
-    return [good(DATABASE, `${name} can be read and written${next}`), ...checkKey(state, key, null)];
+        ? note(DATABASE, `${usable}. ${NOTHING_YET}; the first start will create its tables`, PERHAPS_LOST)
+        : good(DATABASE, usable + (nextStart(state) || `; ${users}`));
+    return [found, ...checkKey(state, key, null)];
   } catch (error) {
     return [unusable(error, REACH_SERVER)];
   }

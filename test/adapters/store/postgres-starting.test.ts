@@ -92,3 +92,17 @@ test("a replica reaches the server by libpq's usual form of a socket's address",
   await opened("cat");
   expect(await ann.renew(now, LEASE_MS)).toMatchObject({ replicas: 3 });
 });
+
+test("of replicas that start together on an empty database, one is told that it created the tables", async () => {
+  const empty = await server.database();
+  let told = 0;
+  const start = async (owner: string): Promise<void> => {
+    const onNewTables = (): void => void (told += 1);
+    const store = await openStore({ url: empty, owner, auditKey: AUDIT_KEY, onNewTables });
+    closers.push(() => store.close());
+  };
+  await Promise.all([start("ann"), start("ben")]);
+  expect(told).toBe(1);
+  await start("cat");
+  expect(told).toBe(1);
+});
