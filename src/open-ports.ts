@@ -73,7 +73,7 @@ function warnOfNewTables(log: Log, { database, audit }: Config): void {
 }
 
 const FIRST_START =
-  "this is the first start on this database, which was empty. If Countersign ran before with this AUDIT_KEY, this is not its database: the freezes, stops, watched runs and unsent decisions are missing, and a second audit begins. Then stop it, and correct DATABASE_URL or restore a backup (docs/backup.md)";
+  "this is the first start on this database, which was empty. For a new installation, that is right. If Countersign ran before with this AUDIT_KEY, this is not its database: the freezes, stops, watched runs and unsent decisions are missing, and a second audit begins. Then stop it, and correct DATABASE_URL or restore a backup (docs/backup.md)";
 
 /** Returns what to do with each time of the database: the clock catches up with the time that passed while this machine was suspended. */
 function catchingUp(clock: MachineClock, log: Pick<Log, "warn">): NonNullable<StoreOptions["onTime"]> {

@@ -21,7 +21,11 @@ const closers: (() => Promise<void>)[] = [];
 
 beforeAll(async () => void (server = await startPostgres()));
 afterAll(() => server.stop());
-beforeEach(async () => void (url = await server.database()));
+beforeEach(async () => {
+  url = await server.database();
+  // The first start on an empty database warns of that.
+  await (await openStore({ url, owner: "first", auditKey: AUDIT_KEY })).close();
+});
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
