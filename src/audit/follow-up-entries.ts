@@ -50,9 +50,14 @@ function peopleReminded(run: Run, previous: Approval | null, next: Approval, at:
   return (next.calls ?? []).flatMap((call) => {
     if (call.who === null || !isReminder(call) || wasKnown(previous, call)) return [];
     const mentioned = [...call.who.groups, ...call.who.users];
-    const outcome = call.says === "last" ? "the last one before the deadline" : "it still waits";
+    const outcome = reminderOutcome(call);
     return [auditEntry(run, { at, what: "reminded", outcome, mentioned, ...aboutIt(next) })];
   });
+}
+
+function reminderOutcome({ says }: Call): string {
+  if (says === "reopened") return "it is open again";
+  return says === "last" ? "the last one before the deadline" : "it still waits";
 }
 
 const wasKnown = (previous: Approval | null, { n }: Call): boolean =>

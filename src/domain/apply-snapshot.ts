@@ -14,6 +14,7 @@ import {
 } from "./approval.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./effect.ts";
+import { callToReopened } from "./follow-up-due.ts";
 import type { DecisionNotice } from "./notice.ts";
 import { DECISION_LINGER_MS, isGone, withMissedFetch } from "./snapshot.ts";
 
@@ -124,7 +125,8 @@ function applyToClosed(
   const isSame = sighting.request.digest === approval.request.digest;
   const isDenied = sighting.isDenied && !mayOnlyPeopleDeny(approval);
   if (cause === "expired" && isSame && !isDenied) return approval;
-  return reopenAsListed(approval, sighting.request, null, ctx);
+  const open = reopenAsListed(approval, sighting.request, null, ctx);
+  return isDenied ? open : callToReopened(open, ctx);
 }
 
 /** Reopens the approval. A new request starts a new waiting time. The same request gets no extra time, however often it returns. */

@@ -1,5 +1,5 @@
-// Calls: messages that call people to a request that waits. A call is a reminder, the last reminder before the expiry, a stage of the
-// escalation, or the expiry. Each is posted once, as a reply in the run's thread or, for a stage, in a channel that the policy names.
+// Calls: messages that call people to a request that waits. A call is a reminder, the last reminder before the expiry, the reminder that a
+// closed request is open again, a stage of the escalation, or the expiry. Each is posted once, as a reply in the run's thread or, for a stage, in a channel that the policy names.
 
 import { deadlineOf, outcomeAtDeadline } from "./applied-rule.ts";
 import { type Approval, isInForce, type Verdict } from "./approval.ts";
@@ -15,7 +15,7 @@ const MAX_CALLS = 40;
 const MAX_LOOK_UPS = 3;
 const NO_ONE: Called = { users: [], groups: [], more: 0 };
 
-export const isReminder = ({ says }: Pick<Call, "says">): boolean => says === "waits" || says === "last";
+export const isReminder = ({ says }: Pick<Call, "says">): boolean => says !== "stage" && says !== "over";
 
 export function withCall(
   approval: Approval,

@@ -22,7 +22,7 @@ import {
 import { withCall } from "./call.ts";
 import { endClaimOf } from "./handling.ts";
 import { extendedMs } from "./follow-up.ts";
-import { overNotBefore } from "./follow-up-due.ts";
+import { callNotBefore } from "./follow-up-due.ts";
 import { type Approval, type ApprovalState, type Decision, isInForce } from "./approval.ts";
 import { type NoLongerHeld, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
@@ -232,7 +232,7 @@ function expireIfDue(approval: Approval, ctx: Context): Approval {
   const announced = (expired: Approval): Approval =>
     hasExpiredBefore(approval)
       ? expired
-      : withCall(expired, { says: "over", at, notBefore: overNotBefore(approval, ctx), lookAt, who: null });
+      : withCall(expired, { says: "over", at, notBefore: callNotBefore(approval, ctx), lookAt, who: null });
   if (outcomeAtDeadline(approval) === "nothing") return announced(close(approval, "expired", ctx.now));
   const decision: Decision = {
     verdict: "deny",

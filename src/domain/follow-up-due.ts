@@ -6,11 +6,12 @@
 
 import type { Times } from "./context.ts";
 import type { Approval } from "./approval.ts";
-import { withCall } from "./call.ts";
+import { isReminder, withCall } from "./call.ts";
 import { EARLY_MS, GATHER_MS } from "./gathered-call.ts";
 import { nextStage, reachedStages, reachStage } from "./escalation.ts";
 import {
   ageAt,
+  type Call,
   callingRule,
   extendedMs,
   type FollowUp,
@@ -86,9 +87,30 @@ function openingAt({ hours, urgent }: FollowUpRule, { now, monotonic }: Times): 
   return opens === null ? null : monotonic + opens - now;
 }
 
-/** Returns the earliest time to post the message about the expiry (monotonic). */
-export const overNotBefore = (approval: Approval, ctx: Times): number =>
+/** Returns the earliest time to post a call that is due now (monotonic). */
+export const callNotBefore = (approval: Approval, ctx: Times): number =>
   (openingAt(callingRule(approval).followUp, ctx) ?? ctx.monotonic) + GATHER_MS;
+
+/** How long people are left alone after they were called to a request that opened again (ms). Our choice. */
+const REOPENED_EVERY_MS = 10 * 60_000;
+
+/**
+ * Calls people to a closed request that is open again: its card said that there is nothing to do, and Slack notifies no one of an edit. A
+ * service that closes and opens it again and again must not call them each time. A call that comes too early is not dropped but waits, and
+ * is posted only if the request is still open then.
+ */
+export function callToReopened(approval: Approval, ctx: Times): Approval {
+  const { calls = [], requestVersion } = approval;
+  const isComing = (call: Call): boolean =>
+    isReminder(call) && call.of === requestVersion && call.notBefore > ctx.monotonic;
+  if (calls.some(isComing)) return approval;
+  const last = calls.findLast(({ says }) => says === "reopened")?.notBefore ?? Number.NEGATIVE_INFINITY;
+  // One that was to come was about the request before it changed. This one takes its turn.
+  const turn = last > ctx.monotonic ? last : last + REOPENED_EVERY_MS;
+  const notBefore = Math.max(callNotBefore(approval, ctx), turn);
+  const lookAt = notBefore - GATHER_MS;
+  return withCall(approval, { says: "reopened", at: ctx.now, notBefore, lookAt, who: null });
+}
 
 // Reminders. If several were missed, only one is sent.
 

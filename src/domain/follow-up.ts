@@ -110,7 +110,7 @@ export type Pause = {
 export type Call = {
   /** Counts from 1, over all versions of the request. */
   readonly n: number;
-  readonly says: "waits" | "last" | "stage" | "over";
+  readonly says: "waits" | "last" | "reopened" | "stage" | "over";
   /** The first version of the card that showed the request in question. */
   readonly of: number;
   /** When it was due (wall time). */

@@ -194,8 +194,15 @@ async function endEarlier(
         await change(key, (run) => endGathered(run, earlier.since));
 }
 
-/** Last reminders are sent together with ordinary ones, and the message then says so. Each card says when its time ends. */
-const gatheredKind = (says: CallToJoin["says"]): CallToJoin["says"] => (says === "last" ? "waits" : says);
+/** All reminders are sent together. */
+const gatheredKind = (says: CallToJoin["says"]): CallToJoin["says"] => (isReminder({ says }) ? "waits" : says);
+
+/** If a last reminder is among them, the message says so. Each card says when its time ends. */
+function saysOf(calls: readonly CallToJoin[], first: CallToJoin): CallToJoin["says"] {
+  const all = new Set(calls.map(({ says }) => says));
+  if (all.has("last")) return "last";
+  return all.size === 1 ? first.says : "waits";
+}
 
 /** Marks the calls of the other runs first, and those of the carrier last. See gathered-call.ts for the reason. */
 async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJoin[]): Promise<void> {
@@ -213,7 +220,7 @@ async function sendTogether(deps: Deps, carrier: RunKey, calls: readonly CallToJ
   }
   const notice: Gathered = {
     since: clock.now(),
-    says: calls.some(({ says }) => says === "last") ? "last" : first.says,
+    says: saysOf(calls, first),
     ...(first.channel === undefined ? {} : { channel: first.channel }),
     of,
     oldest: Math.min(...calls.map(({ since }) => since)),

@@ -9,7 +9,7 @@ import { cardRenderKey } from "#src/domain/render-key.ts";
 import type { Run } from "#src/domain/run.ts";
 import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, deliveredRun } from "../make/history.ts";
-import { NOON } from "../make/run.ts";
+import { APPROVER, NOON } from "../make/run.ts";
 
 const LATER = STILL_LISTED_AFTER_MS;
 
@@ -71,4 +71,23 @@ test("a request that the service drops after a lost answer, and then lists again
   expect(only(gone).state).toMatchObject({ delivery: { type: "unconfirmed", cause: "no-longer-listed" } });
   const returned = after(gone, ["apr_1"], ABSENT_AFTER_MS + 2 + LATER);
   expect(isListed(returned)).toBe(true);
+});
+
+test.for<Delivery>([
+  { type: "confirmed", at: NOON, stillListed: null },
+  { type: "elsewhere", at: NOON, words: "409" },
+  { type: "unconfirmed", at: NOON, cause: "no-longer-listed" },
+])("the person who gave a decision that ended as %o is told once that it is still listed", (delivery) => {
+  const run = deliveredRun(delivery);
+  expect(after(run, ["apr_1"], LATER - 1).notices).toEqual([]);
+  const late = after(after(run, [], LATER), ["apr_1"], LATER + 1);
+  for (const marked of [after(run, ["apr_1"], LATER), late]) {
+    const says = { type: "decision-still-listed", approval: "apr_1" };
+    expect(marked.notices).toMatchObject([{ to: APPROVER, says, state: "planned" }]);
+    // Replicas of the service may disagree for long.
+    const dropped = after(marked, [], LATER + 2);
+    const again = after(dropped, ["apr_1"], LATER + 3);
+    expect(isListed(again)).toBe(true);
+    expect(again.notices).toEqual(marked.notices);
+  }
 });

@@ -112,7 +112,13 @@ export const followUp = record<FollowUp>({
   answered: optional(list(record<AnsweredQuestion>({ id: id(Nonce), message: optional(id(MessageTs)) }))),
 });
 
-const says = word<Call["says"]>({ waits: true, last: true, stage: true, over: true });
+const says = word<Call["says"]>({
+  waits: true,
+  last: true,
+  reopened: true,
+  stage: true,
+  over: true,
+});
 const called = record<Called>({ users: list(user), groups: list(id(GroupId)), more: number });
 
 const marks = record<Marks>({

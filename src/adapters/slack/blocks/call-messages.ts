@@ -62,6 +62,8 @@ function titleOf(found: CallIn): { readonly title: string; readonly brief: strin
         title: "⏰ Last reminder: the deadline for this request is near",
         brief: "⏰ Deadline near",
       };
+    case "reopened":
+      return { title: "⏰ This request is open again", brief: "⏰ Open again" };
     case "stage":
       return { title: "⏫ Escalated", brief: "⏫ Escalated" };
     case "over":
@@ -122,6 +124,8 @@ function meaningOf(found: CallIn): string {
       return outcomeAtDeadline(approval) === "deny"
         ? "If it is not decided by then, the policy denies it and the agent is told."
         : "If it is not decided by then, it closes. The agent is told nothing, so the service may keep waiting.";
+    case "reopened":
+      return "The service lists it again. Decide it in this thread. Review lists everything that waits for you.";
     case "stage":
       return channel === undefined
         ? `The policy calls you in at this stage. ${QUEUE_MEANING}`
@@ -187,6 +191,7 @@ export function severalMessage(run: Run, gathered: Gathered, links: Links): Mess
 const SEVERAL: { readonly [says in Call["says"]]: (requests: string) => string } = {
   waits: (requests) => `⏰ ${requests} still wait for a decision here`,
   last: (requests) => `⏰ ${requests} still wait for a decision here; for some, the deadline is near`,
+  reopened: (requests) => `⏰ ${requests} are open again and wait for a decision here`,
   stage: (requests) => `⏫ ${requests} are escalated`,
   over: (requests) => `⌛ Time is up for ${requests}`,
 };
@@ -201,6 +206,7 @@ const WHERE_THEY_WAIT = "Each request has a card, or a line in a list, in its th
 function severalMeaning({ says, of }: Gathered): string {
   switch (says) {
     case "waits":
+    case "reopened":
     case "stage":
       return `${REVIEW_MEANING} ${WHERE_THEY_WAIT}`;
     case "last":
@@ -278,6 +284,7 @@ function past(found: CallIn): Message {
 const PAST: { readonly [says in Call["says"]]: string } = {
   waits: "Reminded",
   last: "Reminded",
+  reopened: "Opened again",
   stage: "Escalated",
   over: "Time was up",
 };

@@ -136,6 +136,7 @@ export const CALLS: Record<
     drawn("then it is denied", timed(WARNED), call("last")),
     drawn("then it closes", timed(WARNED, "nothing"), call("last")),
   ],
+  "call:reopened": [drawn("", PENDING, call("reopened"))],
   "call:stage": [drawn("", timed(PENDING), call("stage", stage))],
   "call:over": [
     drawn("the policy denied it", timed(byPolicy(confirmed)), call("over")),
@@ -144,6 +145,7 @@ export const CALLS: Record<
   ],
   "call:past": [
     drawn("a reminder", decided(confirmed), call("waits")),
+    drawn("a request that opened again", decided(confirmed), call("reopened")),
     drawn("a stage", decided(confirmed), call("stage", stage)),
     drawn("an expiry, and the request was replaced", REPLACED, call("over")),
   ],
@@ -155,6 +157,7 @@ export const CALLS: Record<
     ...several("waits", { of: UNNAMED }, "made by an earlier version"),
   ],
   "several:last": several("last"),
+  "several:reopened": [...several("reopened"), ...several("reopened", {}, "two are decided", 2)],
   "several:stage": [
     ...several("stage"),
     ...several("stage", {}, "two are decided", 2),

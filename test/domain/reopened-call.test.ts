@@ -1,0 +1,125 @@
+// A closed request that the service lists again: people are called to it, but a service that changes its mind calls no one again and again.
+
+import { describe, expect, test } from "vitest";
+import { callRenderKey } from "#src/domain/call.ts";
+import { expire } from "#src/domain/decide.ts";
+import { observe } from "#src/domain/observe.ts";
+import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
+import { BUILT_IN } from "#src/domain/policy/policy.ts";
+import type { Call } from "#src/domain/follow-up.ts";
+import type { Run } from "#src/domain/run.ts";
+import { aSnapshot, contextAt, type ListedApproval, listedRun } from "../make/history.ts";
+import { aPolicy, these } from "../make/policy.ts";
+import { APPROVER, aWatchedRun, NOON } from "../make/run.ts";
+
+const MIN = 60_000;
+const CHANGED = { id: "apr_1", content: { action: "delete it all" } };
+
+function look(run: Run, pending: readonly ListedApproval[], ms: number, policy = BUILT_IN): Run {
+  return observe(run, aSnapshot(run, pending, { askedAt: NOON + ms }), contextAt(ms, policy));
+}
+
+/** Three looks over ten seconds, the last one at this time. */
+const gone = (run: Run, ms: number, policy = BUILT_IN): Run =>
+  [ms - 10_000, ms - 5_000, ms].reduce((next, at) => look(next, [], at, policy), run);
+
+const callsOf = ({ approvals }: Run): readonly Call[] => approvals[0]?.calls ?? [];
+
+/** The calls that would be posted once their people are known. */
+function posted(run: Run): readonly string[] {
+  const [approval] = run.approvals;
+  return callsOf(run).flatMap((call) => {
+    const who = { users: [APPROVER], groups: [], more: 0 };
+    const shows = approval === undefined ? null : callRenderKey(run, { approval, call: { ...call, who } });
+    return shows === null ? [] : [shows];
+  });
+}
+
+describe("a closed request that is listed again", () => {
+  const closed = gone(listedRun("apr_1"), 20_000);
+
+  test.for<[string, ListedApproval]>([
+    ["unchanged", "apr_1"],
+    ["changed", CHANGED],
+  ])("%s: calls its approvers once", ([, listed]) => {
+    const back = look(closed, [listed], 30_000);
+    expect(back.approvals).toMatchObject([{ state: { type: "pending" } }]);
+    expect(callsOf(back)).toMatchObject([{ says: "reopened", at: NOON + 30_000, who: null }]);
+    expect(posted(back)).toHaveLength(1);
+    expect(callsOf(look(back, [listed], 40_000))).toEqual(callsOf(back));
+  });
+
+  test("calls them also when its run was not found, or it was not readable, or not watched", () => {
+    const run = listedRun("apr_1");
+    const [approval] = run.approvals;
+    if (approval === undefined) throw new Error("the run has no approvals");
+    for (const cause of ["run-missing", "unreadable", "unwatched"] as const) {
+      const lost: Run = { ...run, approvals: [{ ...approval, state: { type: "closed", cause, at: NOON } }] };
+      expect(callsOf(look(lost, ["apr_1"], 30_000))).toMatchObject([{ says: "reopened" }]);
+    }
+  });
+
+  test("calls no one when it only changes while it is open", () => {
+    expect(callsOf(look(listedRun("apr_1"), [CHANGED], 1_000))).toEqual([]);
+  });
+
+  test("calls people within the hours of its rule", () => {
+    const hours = {
+      tz: "UTC",
+      days: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
+      from: "20:00",
+      to: "21:00",
+    } as const;
+    const policy = aPolicy({ approvers: these([APPROVER]), followUp: { ...NO_FOLLOW_UP, hours } });
+    const run = look(aWatchedRun(), ["apr_1"], 0, policy);
+    const [call] = callsOf(look(gone(run, 20_000, policy), ["apr_1"], 30_000, policy));
+    expect(call?.notBefore).toBeGreaterThanOrEqual(NOON + 8 * 60 * MIN);
+    expect(call?.lookAt).toBeGreaterThanOrEqual(NOON + 8 * 60 * MIN);
+  });
+});
+
+describe("a request that closes and opens again and again", () => {
+  const flapping = (ms: number): Run => {
+    let run = listedRun("apr_1");
+    for (let at = 30_000; at <= ms; at += 30_000) run = look(gone(run, at - 10_000), ["apr_1"], at);
+    return run;
+  };
+
+  test("calls people at most once in ten minutes", () => {
+    const times = callsOf(flapping(60 * MIN)).map(({ notBefore }) => notBefore);
+    expect(times.length).toBeGreaterThan(2);
+    for (const [at, time] of times.entries())
+      if (at > 0) expect(time - (times[at - 1] ?? 0)).toBeGreaterThanOrEqual(10 * MIN);
+  });
+
+  test("calls them later if it stays open, and not if it is closed by then", () => {
+    const open = flapping(2 * MIN);
+    const [first, second, ...others] = callsOf(open);
+    expect(others).toEqual([]);
+    expect(second?.notBefore).toBe((first?.notBefore ?? 0) + 10 * MIN);
+    expect(posted(open)).toHaveLength(1);
+    expect(posted(gone(open, 3 * MIN))).toEqual([]);
+  });
+
+  test("calls them no later each time when it also changes", () => {
+    let run = listedRun("apr_1");
+    for (let nth = 1; nth <= 10; nth += 1) {
+      const item = { id: "apr_1", content: { action: `delete it ${nth}` } };
+      run = look(gone(run, nth * 30_000 - 10_000), [item], nth * 30_000);
+    }
+    const times = callsOf(run).map(({ notBefore }) => notBefore - NOON);
+    expect(Math.max(...times)).toBeLessThan(12 * MIN);
+    expect(posted(run)).toHaveLength(1);
+  });
+});
+
+test("an expired request that another one replaces calls people, and the same one stays closed", () => {
+  const policy = aPolicy({
+    approvers: these([APPROVER]),
+    expiry: { afterMs: MIN, outcome: "nothing" },
+  });
+  const run = expire(look(aWatchedRun(), ["apr_1"], 0, policy), contextAt(2 * MIN, policy));
+  const says = (of: Run): readonly string[] => callsOf(of).map((call) => call.says);
+  expect(says(look(run, ["apr_1"], 3 * MIN, policy))).toEqual(["over"]);
+  expect(says(look(run, [CHANGED], 3 * MIN, policy))).toEqual(["over", "reopened"]);
+});
