@@ -150,7 +150,6 @@ function applyToDecided(
   delivery: Delivery,
   fetched: Fetched,
 ): SightingResult {
-  const to = (next: Delivery): SightingResult => withoutNotice(withDelivery(approval, decision, next));
   switch (delivery.type) {
     case "held":
     case "recorded":
@@ -165,16 +164,29 @@ function applyToDecided(
       return applyToRefused(approval, decision, delivery, fetched);
     case "confirmed":
     case "elsewhere":
-    case "unconfirmed": {
-      if (fetched.sighting.askedAt < delivery.at + STILL_LISTED_AFTER_MS) return withoutNotice(approval);
-      const stillListed = fetched.sighting.type === "listed";
-      return stillListed === delivery.stillListed
-        ? withoutNotice(approval)
-        : to({ ...delivery, stillListed });
-    }
+    case "unconfirmed":
+      return applyToFinal(approval, decision, delivery, fetched);
     case "sending":
       return withoutNotice(approval);
   }
+}
+
+/** Notifies the deciders once if the run may wait for ever. Replicas of the service that disagree would otherwise notify them at each look. */
+function applyToFinal(
+  approval: Approval,
+  decision: Decision,
+  delivery: Extract<Delivery, { type: "confirmed" | "elsewhere" | "unconfirmed" }>,
+  { sighting }: Fetched,
+): SightingResult {
+  const stillListed = sighting.type === "listed";
+  const isTooEarly = sighting.askedAt < delivery.at + STILL_LISTED_AFTER_MS;
+  if (isTooEarly || stillListed === delivery.stillListed) return withoutNotice(approval);
+  if (!stillListed || delivery.told)
+    return withoutNotice(withDelivery(approval, decision, { ...delivery, stillListed }));
+  return {
+    approval: withDelivery(approval, decision, { ...delivery, stillListed, told: true }),
+    says: { type: "decision-still-listed", approval: approval.id },
+  };
 }
 
 /** Voids a decision that was certainly not applied, if the approval is gone or its request has changed. */

@@ -81,8 +81,9 @@ type Answered = {
   readonly failedWith?: number;
 };
 
-/** A last state, since `at` (monotonic). `stillListed`: whether the service lists the approval a minute later. Null or absent: not known. */
-type Ended = { readonly at: number; readonly stillListed?: boolean | null };
+/** A last state, since `at` (monotonic). `stillListed`: whether the service lists the approval a minute later. Null or absent: not known.
+ * `told`: the people who gave it were told that it is listed. */
+type Ended = { readonly at: number; readonly stillListed?: boolean | null; readonly told?: true };
 
 export type Delivery =
   /** Committed, and sent at `sendAt` (monotonic) unless someone undoes or denies it first. `until` is for people (wall time). Pauses make

@@ -195,7 +195,8 @@ async function endEarlier(
 }
 
 /** All reminders are sent together. */
-const gatheredKind = (says: CallToJoin["says"]): CallToJoin["says"] => (isReminder({ says }) ? "waits" : says);
+const gatheredKind = (says: CallToJoin["says"]): CallToJoin["says"] =>
+  isReminder({ says }) ? "waits" : says;
 
 /** If a last reminder is among them, the message says so. Each card says when its time ends. */
 function saysOf(calls: readonly CallToJoin[], first: CallToJoin): CallToJoin["says"] {

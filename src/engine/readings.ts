@@ -1,6 +1,6 @@
 // The values that the metrics read at each scrape.
 
-import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
+import { type Approval, type Decision, isFinal, isUndecided } from "../domain/approval.ts";
 import type { Context } from "../domain/context.ts";
 import { isUndelivered } from "../domain/decision-delivery.ts";
 import { callingRule } from "../domain/follow-up.ts";
@@ -65,6 +65,7 @@ type Tracked = {
   everShown: ReadonlySet<ApprovalId>;
   /** When each undelivered decision became ready to be sent (monotonic ms). */
   undelivered: ReadonlyMap<string, number>;
+  stillListed: number;
 };
 
 type Deps = {
@@ -81,6 +82,7 @@ const NONE: Tracked = {
   unshown: new Set(),
   everShown: new Set(),
   undelivered: new Map(),
+  stillListed: 0,
 };
 
 export function createRunFigures({ engine, clock, metrics }: Deps): { readonly figures: () => RunFigures } {
@@ -117,6 +119,7 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
     unshown,
     everShown: new Set(everShown.map(({ id }) => id)),
     undelivered: new Map(undelivered),
+    stillListed: isWatched(run) ? run.approvals.filter(isStillListed).length : 0,
   };
 }
 
@@ -131,6 +134,9 @@ function hasLastReminder(approval: Approval): boolean {
   const { remind } = callingRule(approval).followUp;
   return approval.followUp?.warned === true || (remind !== null && timesReminded(approval) >= remind.atMost);
 }
+
+const isStillListed = ({ state }: Approval): boolean =>
+  state.type === "decided" && isFinal(state.delivery) && state.delivery.stillListed === true;
 
 /** Returns null if the run is over or not followed. */
 function stateOf(run: Run): RunState | null {
@@ -168,11 +174,13 @@ function figuresOf(tracked: Iterable<Tracked>, monotonic: number): RunFigures {
   const unshown: number[] = [];
   const undelivered: number[] = [];
   let reminded = 0;
+  let stillListed = 0;
   let retriedStarts = 0;
   for (const run of tracked) {
     retriedStarts += Number(run.retriesStart);
     if (run.state !== null) runs[run.state] += 1;
     reminded += run.reminded;
+    stillListed += run.stillListed;
     for (const [id, since] of run.pending) {
       pending.push(monotonic - since);
       if (run.unshown.has(id)) unshown.push(monotonic - since);
@@ -193,6 +201,7 @@ function figuresOf(tracked: Iterable<Tracked>, monotonic: number): RunFigures {
       oldestMs: oldest(undelivered),
       late: undelivered.filter((age) => age >= LATE_MS).length,
     },
+    stillListed,
   };
 }
 

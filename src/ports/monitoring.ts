@@ -77,6 +77,8 @@ export type RunFigures = {
    * that a rule holds back on purpose does not count. `late`: how many are older than a minute.
    */
   readonly undelivered: { readonly count: number; readonly oldestMs: number; readonly late: number };
+  /** Decided approvals for which nothing more is sent, and which the service lists as pending nevertheless. */
+  readonly stillListed: number;
 };
 
 /**

@@ -88,8 +88,8 @@ describe("a request that closes and opens again and again", () => {
   test("calls people at most once in ten minutes", () => {
     const times = callsOf(flapping(60 * MIN)).map(({ notBefore }) => notBefore);
     expect(times.length).toBeGreaterThan(2);
-    for (const [at, time] of times.entries())
-      if (at > 0) expect(time - (times[at - 1] ?? 0)).toBeGreaterThanOrEqual(10 * MIN);
+    const waits = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(10 * MIN);
   });
 
   test("calls them later if it stays open, and not if it is closed by then", () => {

@@ -73,21 +73,24 @@ test("a request that the service drops after a lost answer, and then lists again
   expect(isListed(returned)).toBe(true);
 });
 
-test.for<Delivery>([
+describe.for<Delivery>([
   { type: "confirmed", at: NOON, stillListed: null },
   { type: "elsewhere", at: NOON, words: "409" },
   { type: "unconfirmed", at: NOON, cause: "no-longer-listed" },
-])("the person who gave a decision that ended as %o is told once that it is still listed", (delivery) => {
+])("the person who gave a decision that ended as %o", (delivery) => {
   const run = deliveredRun(delivery);
-  expect(after(run, ["apr_1"], LATER - 1).notices).toEqual([]);
-  const late = after(after(run, [], LATER), ["apr_1"], LATER + 1);
-  for (const marked of [after(run, ["apr_1"], LATER), late]) {
-    const says = { type: "decision-still-listed", approval: "apr_1" };
-    expect(marked.notices).toMatchObject([{ to: APPROVER, says, state: "planned" }]);
-    // Replicas of the service may disagree for long.
-    const dropped = after(marked, [], LATER + 2);
-    const again = after(dropped, ["apr_1"], LATER + 3);
-    expect(isListed(again)).toBe(true);
-    expect(again.notices).toEqual(marked.notices);
-  }
+
+  test("is told once that the service still lists the request", () => {
+    expect(after(run, ["apr_1"], LATER - 1).notices).toEqual([]);
+    const late = after(after(run, [], LATER), ["apr_1"], LATER + 1);
+    for (const marked of [after(run, ["apr_1"], LATER), late]) {
+      const says = { type: "decision-still-listed", approval: "apr_1" };
+      expect(marked.notices).toMatchObject([{ to: APPROVER, says, state: "planned" }]);
+      // Replicas of the service may disagree for long.
+      const dropped = after(marked, [], LATER + 2);
+      const again = after(dropped, ["apr_1"], LATER + 3);
+      expect(isListed(again)).toBe(true);
+      expect(again.notices).toEqual(marked.notices);
+    }
+  });
 });

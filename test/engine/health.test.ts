@@ -17,6 +17,7 @@ const NO_RUNS: RunFigures = {
   retriedStarts: 0,
   pending: { count: 0, oldestMs: 0, oldestUnshownMs: 0, reminded: 0 },
   undelivered: { count: 0, oldestMs: 0, late: 0 },
+  stillListed: 0,
 };
 const full = new PortError("the database failed: the disk is full", {
   applied: "no",

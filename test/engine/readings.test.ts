@@ -14,7 +14,7 @@ import type { Readings } from "#src/ports/monitoring.ts";
 import { createBench } from "../make/bot.ts";
 import { createHandClock } from "../make/clock.ts";
 import { deliveredRun, listedRun } from "../make/history.ts";
-import { aRun, aWatchedRun } from "../make/run.ts";
+import { APPROVER, aRun, aWatchedRun } from "../make/run.ts";
 
 function aCount() {
   const clock = createHandClock();
@@ -212,6 +212,18 @@ test("a decision that the service refused, or that another one overtook, does no
   plan(deliveredRun({ type: "refused", at: 0, words: "no", absent: false }));
   plan(deliveredRun({ type: "elsewhere", at: 0, words: "denied" }));
   expect(figures().undelivered.count).toBe(0);
+});
+
+test("a decided request that the service still lists counts until it is no longer listed, or its run is not watched", () => {
+  const { figures, plan } = aCount();
+  const listed = deliveredRun({ type: "confirmed", at: 0, stillListed: true });
+  plan(listed);
+  expect(figures().stillListed).toBe(1);
+  plan({ ...listed, watch: { type: "dropped", at: 0, by: APPROVER } });
+  expect(figures().stillListed).toBe(0);
+  plan(listed);
+  plan(delivered(listed, { type: "confirmed", at: 0, stillListed: false }));
+  expect(figures().stillListed).toBe(0);
 });
 
 test("while the database accepts calls but answers none, the metrics come within the time of a scrape, and say so", async () => {

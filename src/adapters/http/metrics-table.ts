@@ -110,6 +110,13 @@ export const METRICS = [
     help: "Age of the oldest decision that the service has neither confirmed nor refused. 0 if there is none.",
   },
   {
+    name: "decisions_still_listed",
+    type: "gauge",
+    labels: [],
+    starts: UNTIL_READ,
+    help: "Decisions for which nothing more is sent, although the service lists their requests as pending a minute later. Their runs may be waiting.",
+  },
+  {
     name: "decisions_total",
     type: "counter",
     labels: ["verdict", "outcome"],

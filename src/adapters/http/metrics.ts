@@ -146,7 +146,7 @@ function gaugesOf(
 }
 
 function setReadings(all: Registered, set: SetGauge, readings: Readings): void {
-  const { runs, pending, undelivered, parts, slackQueues, auditHead } = readings;
+  const { runs, pending, undelivered, stillListed, parts, slackQueues, auditHead } = readings;
   for (const [state, count] of Object.entries(runs)) set("runs", count, { state });
   set("approvals_pending", pending.count);
   set("approvals_past_reminders", pending.reminded);
@@ -154,6 +154,7 @@ function setReadings(all: Registered, set: SetGauge, readings: Readings): void {
   set("approvals_unshown_oldest_age_seconds", pending.oldestUnshownMs / 1_000);
   set("decisions_unsent", undelivered.count);
   set("decisions_unsent_oldest_age_seconds", undelivered.oldestMs / 1_000);
+  set("decisions_still_listed", stillListed);
   for (const { part, fault, untried } of parts)
     if (untried !== true) set("part_healthy", Number(fault === null), { part });
   for (const [kind, depth] of Object.entries(slackQueues)) set("slack_queue_depth", depth, { kind });

@@ -89,7 +89,7 @@ export const request = record<Request>({
 const answered = { answered: optional(text), failedWith: optional(number) };
 
 // Earlier versions wrote the wall time of an unconfirmed decision, and of one that was made elsewhere. The monotonic time is close to it.
-const ended = { at: number, stillListed: optional(orNull(flag)) };
+const ended = { at: number, stillListed: optional(orNull(flag)), told: optional(yes) };
 
 const delivery = tagged<Delivery>({
   held: { until: number, sendAt: number },

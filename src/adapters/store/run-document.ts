@@ -166,6 +166,7 @@ const noticeContent = tagged<NoticeContent>({
   },
   "decision-stopped": { approval: approvalId },
   "decision-unconfirmed": { approval: approvalId },
+  "decision-still-listed": { approval: approvalId },
   "nobody-can-approve": { approval: approvalId, able: number, needs: number, grows: flag },
   "decision-refused": aboutDecision,
   "decision-elsewhere": aboutDecision,

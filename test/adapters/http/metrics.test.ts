@@ -12,6 +12,7 @@ const READINGS: Readings = {
   retriedStarts: 0,
   pending: { count: 4, oldestMs: 90_000, oldestUnshownMs: 30_500, reminded: 2 },
   undelivered: { count: 1, oldestMs: 61_500, late: 1 },
+  stillListed: 3,
   parts: PARTS.map((part) => ({ part, fault: part === "service_key" ? "refused" : null, unready: false })),
   pollLagMs: 250,
   circuitOpen: true,
@@ -105,7 +106,7 @@ test("before the first reading, nothing says that no decision, request, finding 
   const metrics = aSet();
   const lines = await linesOf(metrics);
   const unread =
-    /^countersign_(runs|approvals_[pu]\w+_seconds|approvals_pending|approvals_past_reminders|decisions_unsent\w*|notifications_waiting|alarms_waiting|audit_head_entry|tampering_findings)[ {]/;
+    /^countersign_(runs|approvals_[pu]\w+_seconds|approvals_pending|approvals_past_reminders|decisions_\w*(unsent|listed)\w*|notifications_waiting|alarms_waiting|audit_head_entry|tampering_findings)[ {]/;
   expect(lines.filter((line) => unread.test(line))).toEqual([]);
   expect(lines).toContain("countersign_slack_connected 0");
   metrics.tampered(0);
@@ -119,6 +120,7 @@ test("before the first reading, nothing says that no decision, request, finding 
       "countersign_approvals_past_reminders 2",
       "countersign_decisions_unsent 0",
       "countersign_decisions_unsent_oldest_age_seconds 0",
+      "countersign_decisions_still_listed 3",
       "countersign_notifications_waiting 0",
       "countersign_alarms_waiting 0",
       "countersign_tampering_findings 0",
@@ -137,6 +139,7 @@ test("every other metric exists from the start, and every counter has its known 
     "approvals_past_reminders",
     "decisions_unsent",
     "decisions_unsent_oldest_age_seconds",
+    "decisions_still_listed",
     "notifications_waiting",
     "alarms_waiting",
     "policy_info",

@@ -170,6 +170,8 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
     case "unsure":
       return approves ? "🔵 Approval sent, being checked" : "🔵 Denial sent, being checked";
     case "confirmed":
+      if (delivery.stillListed === true)
+        return `⚠️ ${approves ? "Approved" : "Denied"}, but still listed as pending`;
       return approves ? "✅ Approved" : "⛔ Denied";
     case "refused":
       if (delivery.absent)

@@ -95,6 +95,8 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
         ending: ". ",
         rest: "It may or may not have taken effect, and it is not sent again. Look it up in the agent service.",
       };
+    case "decision-still-listed":
+      return STILL_LISTED;
     case "decision-refused":
       return {
         title: "The service refused your decision",
@@ -145,6 +147,8 @@ function beginningOf(notice: DecisionNotice): string {
       return "❓ Sent, no longer counts";
     case "decision-unconfirmed":
       return "❓ Decision not confirmed";
+    case "decision-still-listed":
+      return "⚠️ Decided, still pending";
     case "decision-refused":
       return "Your decision was refused";
     case "decision-elsewhere":
@@ -246,6 +250,12 @@ const RESTORED: DecisionWords = {
   title: "Your approval no longer counts here",
   ending: ". ",
   rest: "Countersign was restored from an older copy of its database, and can't tell whether the approval was sent. If its card is open, approve again. If it is closed, look it up in the agent service.",
+};
+
+const STILL_LISTED: DecisionWords = {
+  title: "⚠️ The request that you decided is still listed as pending",
+  ending: ". ",
+  rest: "The agent service lists it more than a minute after your decision was sent, so the run may be waiting. Countersign sends nothing more for it. Look it up there. If it stays pending, ask the people who operate the service to resolve it or to end the run.",
 };
 
 type VoidCause = Exclude<Extract<NoticeContent, { type: "decision-void" }>["cause"], "restored">;

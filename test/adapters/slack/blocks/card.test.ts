@@ -111,6 +111,18 @@ test("each version of a card has its buttons under a block of its own", () => {
   expect(ids[0]?.block_id).not.toBe(ids[1]?.block_id);
 });
 
+test.each(["approve", "deny"] as const)(
+  "a confirmed %s that the service still lists says so in its title",
+  (verdict) => {
+    const titleWith = (stillListed: boolean): string =>
+      JSON.stringify(
+        firstText(approvalCard(CREATED, decided({ type: "confirmed", at: NOON, stillListed }, verdict))),
+      );
+    expect(titleWith(true)).toContain("but still listed as pending");
+    expect(titleWith(false)).not.toContain("listed");
+  },
+);
+
 test("states that read differently have different keys, so that a stale card is redrawn", () => {
   const drawings = cards.map(({ name, run, approval }) => {
     const up = { type: "up", ts: "1.1", shows: "", sweepAt: null, notBefore: 0 };

@@ -40,6 +40,7 @@ const noticesWith = (words: string): NoticeContent[] => [
   { type: "decision-void", approval, cause: "others-needed" },
   { type: "decision-stopped", approval },
   { type: "decision-unconfirmed", approval },
+  { type: "decision-still-listed", approval },
   { type: "decision-void", approval, cause: "no-longer-listed" },
   { type: "decision-void", approval, cause: "run-missing" },
   { type: "decision-void", approval, cause: "run-over" },

@@ -77,6 +77,7 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
   ],
   "notice:decision-stopped": [notice({ type: "decision-stopped", approval })],
   "notice:decision-unconfirmed": [notice({ type: "decision-unconfirmed", approval })],
+  "notice:decision-still-listed": [notice({ type: "decision-still-listed", approval })],
   "notice:decision-refused": [notice({ type: "decision-refused", approval, words: SERVICE_SAYS })],
   "notice:decision-elsewhere": [
     notice({ type: "decision-elsewhere", approval, words: "The agent service says of this approval: deny." }),
