@@ -1,5 +1,6 @@
 // Calls: messages that call people to a request that waits. A call is a reminder, the last reminder before the expiry, the reminder that a
-// closed request is open again, a stage of the escalation, or the expiry. Each is posted once, as a reply in the run's thread or, for a stage, in a channel that the policy names.
+// closed request is open again, a stage of the escalation, or the expiry. Each is posted once, as a reply in the run's thread or, for a stage,
+// in a channel that the policy names.
 
 import { deadlineOf, outcomeAtDeadline } from "./applied-rule.ts";
 import { type Approval, isInForce, type Verdict } from "./approval.ts";
