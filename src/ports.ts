@@ -67,7 +67,7 @@ export type AgentService = {
   sendDecision(
     run: RunId,
     approval: ApprovalId,
-    decision: { verdict: Verdict; reason: string; asked?: Json },
+    decision: { verdict: Verdict; reason: string; asked?: Json; volatile?: readonly string[] },
   ): Promise<DecisionAnswer>;
   /** Calls `GET /v1/health` without the key. Never rejects. */
   health(): Promise<HealthReport>;

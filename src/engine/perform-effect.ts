@@ -81,10 +81,12 @@ async function sendDecision(
   if (id === null || approval?.state.type !== "decided")
     return { type: "later", afterMs: null, why: "nothing to send" };
   const { decision } = approval.state;
+  const { content: asked, volatile } = approval.request;
   return agents.sendDecision(id, approval.serviceId, {
     verdict: decision.verdict,
     reason: sentReason(decision),
-    asked: approval.request.content,
+    asked,
+    ...(volatile === undefined ? {} : { volatile }),
   });
 }
 

@@ -70,8 +70,8 @@ export function createAgentService(options: AgentServiceOptions): AgentService &
   return {
     create: (input, key) => create(client, input, key),
     fetchRun: (id, timeoutMs) => fetchRun(client, id, timeoutMs),
-    sendDecision: (run, approval, { verdict, reason, asked = null }) =>
-      resolve(client, { run, approval, verdict, reason, asked, denyWord: options.denyWord }),
+    sendDecision: (run, approval, decision) =>
+      resolve(client, { asked: null, ...decision, run, approval, denyWord: options.denyWord }),
     health: () =>
       askHealth(client.health, {
         who: WHO,

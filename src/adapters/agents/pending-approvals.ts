@@ -146,7 +146,7 @@ function isPast(value: Json, now: number): boolean {
 const ISO_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i;
 
 /** Milliseconds since 1970. NaN: not a time. */
-function timeOf(value: Json): number {
+export function timeOf(value: Json): number {
   const digits = numberText(value);
   if (digits === null) return typeof value === "string" && ISO_TIME.test(value) ? Date.parse(value) : NaN;
   const time = Number(digits);

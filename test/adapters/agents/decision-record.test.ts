@@ -206,3 +206,70 @@ describe("a record confirms a decision", () => {
     expect(answered({ ...fields, applied }, { ...APPROVED, asked })).toBe("unsure");
   });
 });
+
+describe("a record of the approval describes the request that was decided", () => {
+  const asked = { id: "a1", action: "Delete staging", requested_at: "2026-11-20T10:00:00.400Z" };
+  const sent = { ...APPROVED, asked };
+  const record = { ...asked, status: "approved", resolved_at: "2026-11-20T10:05:00Z" };
+
+  const isConfirmed = (body: object, as: SentDecision = sent) => answered(body, as) === "confirmed";
+
+  test.each([{ action: "Delete production" }, { requested_at: "2026-11-20T10:00:01.400Z" }])(
+    "so %j, which differs, does not confirm the decision",
+    (other) => {
+      const changed = { ...record, ...other };
+      const { id: _id, ...withoutId } = changed;
+      const doubted = [
+        changed,
+        withoutId,
+        { data: changed },
+        { approvals: [changed] },
+        { id: "run_1", status: "running", approval: withoutId },
+      ];
+      expect(isConfirmed(record)).toBe(true);
+      for (const body of doubted) expect(isConfirmed(body)).toBe(false);
+      expect(isConfirmed(changed, { ...sent, asked: { approval: asked } })).toBe(false);
+    },
+  );
+
+  test.each([
+    "2026-11-20T10:00:00Z",
+    "2026-11-20T10:00:01Z",
+    "2026-11-20 12:00:00+02:00",
+    1_795_168_800,
+    1_795_168_800_400,
+    "0001-01-01T00:00:00Z",
+    "2026-11-20T11:00:00",
+    "yesterday",
+    "",
+    null,
+  ])("and requested_at %j may be the same time, or is no time", (requested_at) => {
+    expect(isConfirmed({ ...record, requested_at })).toBe(true);
+    expect(isConfirmed(record, { ...sent, asked: { ...asked, requested_at } })).toBe(true);
+  });
+
+  test("and a field that one of them does not have, or that has another type, says nothing", () => {
+    for (const action of ["", null, { name: "Delete production" }]) {
+      expect(isConfirmed({ ...record, action })).toBe(true);
+      expect(isConfirmed(record, { ...sent, asked: { ...asked, action } })).toBe(true);
+    }
+    for (const other of [null, "a1", [asked, { ...asked, action: "Restart" }], { a1: "Delete staging" }])
+      expect(isConfirmed(record, { ...sent, asked: other })).toBe(true);
+  });
+
+  test("and the time may change if the policy calls it volatile", () => {
+    const body = { ...record, requested_at: "2026-11-20T10:30:00Z" };
+    expect(isConfirmed(body, { ...sent, volatile: ["requested_at"] })).toBe(true);
+    const nested = { ...sent, asked: { approval: asked } };
+    expect(isConfirmed(body, { ...nested, volatile: ["approval.requested_at"] })).toBe(true);
+    expect(isConfirmed(body, { ...nested, volatile: ["approval.status"] })).toBe(false);
+  });
+
+  test("and records of the run and of other approvals may have other actions", () => {
+    const others = [{ id: "a2", action: "Restart", requested_at: "2026-11-20T09:00:00Z" }];
+    expect(isConfirmed({ id: "run_1", status: "running", action: "Tidy up", approvals: others })).toBe(true);
+    expect(isConfirmed({ id: "run_1", status: "running", action: "Tidy up" })).toBe(true);
+    expect(isConfirmed({ id: "run_1", status: "running", pending_approvals: others })).toBe(true);
+    expect(isConfirmed({ ...record, input: { action: "Restart" } })).toBe(true);
+  });
+});
