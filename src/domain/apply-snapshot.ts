@@ -167,7 +167,9 @@ function applyToDecided(
     case "unconfirmed":
       return applyToFinal(approval, decision, delivery, fetched);
     case "sending":
-      return withoutNotice(approval);
+      return isOther(fetched.sighting, decision) && delivery.otherListed !== true
+        ? withoutNotice(withDelivery(approval, decision, { ...delivery, otherListed: true }))
+        : withoutNotice(approval);
   }
 }
 
@@ -188,6 +190,9 @@ function applyToFinal(
     says: { type: "decision-still-listed", approval: approval.id },
   };
 }
+
+const isOther = (sighting: ReadableSighting, { digest }: Decision): boolean =>
+  sighting.type === "listed" && sighting.request.digest !== digest;
 
 /** Voids a decision that was certainly not applied, if the approval is gone or its request has changed. */
 function applyToUnapplied(

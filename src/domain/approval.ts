@@ -91,14 +91,15 @@ export type Delivery =
   | { readonly type: "held"; readonly until: number; readonly sendAt: number }
   /** Committed. No byte has been sent yet. */
   | { readonly type: "recorded" }
-  /** A POST may be in flight. `lost`: an earlier POST got no clear answer. */
+  /** A POST may be in flight. `lost`: an earlier POST got no clear answer. `notSent`: no byte was sent in any earlier try. `otherListed`:
+   * since the mark, the service has listed another request under this id. */
   | ({
       readonly type: "sending";
       readonly at: number;
       readonly tries: number;
       readonly lost: boolean;
-      /** No byte was sent in any earlier try. */
       readonly notSent?: true;
+      readonly otherListed?: true;
     } & Answered)
   /** Not applied, or still listed after an unclear answer. The same content is sent again at `notBefore` (monotonic) or later. */
   | ({
@@ -128,7 +129,8 @@ export type Delivery =
   | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
   /** Someone else resolved the approval, and our decision was not applied. */
   | ({ readonly type: "elsewhere"; readonly words: string } & Ended)
-  /** Our decision was sent but never confirmed. The approval is resolved, or the decision must not be sent again. */
+  /** Our decision was sent but never confirmed. The approval is resolved, or the decision must not be sent again. `accepted`: the service
+   * took it, perhaps for the changed request. */
   | ({
       readonly type: "unconfirmed";
       readonly cause:
@@ -142,6 +144,7 @@ export type Delivery =
         | "stopped"
         | "frozen"
         | "tampered";
+      readonly accepted?: true;
     } & Ended &
       Answered);
 
@@ -276,18 +279,15 @@ export const isSurelyUnapplied = (delivery: Delivery): boolean =>
 
 /** Returns the unclear answer of a delivery, to carry it over to the next delivery of the same decision. */
 export function answeredBefore(delivery: Delivery): Answered {
+  const { answered, failedWith }: Answered & Pick<Delivery, "type"> = delivery;
   return {
-    ...("answered" in delivery && delivery.answered !== undefined ? { answered: delivery.answered } : {}),
-    ...("failedWith" in delivery && delivery.failedWith !== undefined
-      ? { failedWith: delivery.failedWith }
-      : {}),
+    ...(answered === undefined ? {} : { answered }),
+    ...(failedWith === undefined ? {} : { failedWith }),
   };
 }
 
-type FinalDelivery = Extract<Delivery, { type: FinalOutcome }>;
-
 /** Returns whether the delivery has reached its last state. */
-export function isFinal(delivery: Delivery): delivery is FinalDelivery {
+export function isFinal(delivery: Delivery): delivery is Extract<Delivery, { type: FinalOutcome }> {
   return isFinalOutcome(delivery.type);
 }
 

@@ -74,7 +74,10 @@ function nextDelivery(
   const again = { type: "retry", tries, lost, ...answeredBefore(before) } as const;
   switch (outcome.type) {
     case "confirmed":
-      return { type: "confirmed", at: monotonic, stillListed: null };
+      // A POST names no content, so the service may have applied it to the other request.
+      return before.type === "sending" && before.otherListed === true
+        ? { type: "unconfirmed", at: monotonic, cause: "request-changed", accepted: true }
+        : { type: "confirmed", at: monotonic, stillListed: null };
     case "elsewhere":
       // After a lost answer, "already resolved" may be the effect of our own POST.
       if (lost) return unconfirmed(before, "no-longer-listed", monotonic);

@@ -239,7 +239,8 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
       return `${delivery.type}${listed}`;
     case "unconfirmed": {
       const isAbsent = delivery.cause === "run-missing" && delivery.stillListed === false;
-      return `unconfirmed ${delivery.cause}${answer}${listed}${isAbsent && isKnownToService(run) ? ", not listed" : ""}`;
+      const accepted = delivery.accepted ? ", accepted" : "";
+      return `unconfirmed ${delivery.cause}${accepted}${answer}${listed}${isAbsent && isKnownToService(run) ? ", not listed" : ""}`;
     }
     case "refused":
       return `refused ${delivery.absent ? "absent" : ""} ${refusedRenderKey(run)}`;

@@ -294,9 +294,8 @@ describe("a decision that the service refused", () => {
   });
 });
 
-describe("a decision that is on its way or settled", () => {
+describe("a settled decision", () => {
   test.for<Delivery>([
-    { type: "sending", at: NOON, tries: 1, lost: false },
     { type: "elsewhere", at: NOON, words: "409" },
     { type: "unconfirmed", at: NOON, cause: "no-longer-listed" },
     { type: "confirmed", at: NOON, stillListed: false },

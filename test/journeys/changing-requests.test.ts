@@ -74,6 +74,29 @@ describe.concurrent("a request that changes", () => {
   });
 });
 
+describe.concurrent("a request that changes while the POST of its decision is under way", () => {
+  test.for([
+    ["by the answer, which names another action", 200],
+    ["by a look, while the answer has no body", 204],
+  ] as const)("is not shown as approved. It is noticed %s", async ([, decideStatus], context) => {
+    const world = await aWorld(context, { profile: { decideStatus } });
+    const { opening, card, run, approval } = await startWaitingRun(world);
+    const gate = world.service.control.fault({ route: "decide" }, { type: "gate" });
+    const states = world.followedStates(card);
+    await world.decide(ben, card, "Approve", "as it was");
+    await world.service.requests.until(() => gate.hits() === 1);
+    world.service.control.changeApproval(run, approval, { action: "Drop the billing database" });
+    // A second request keeps the run waiting. Its card shows that the change was seen too.
+    world.service.control.addApproval(run, { action: "Tell the customers" });
+    await world.cardOf(opening, 1);
+    gate.release();
+    await world.becomes(card, "unconfirmed", "Deploy billing-api to production");
+    await world.told(ben, "notice:decision-unconfirmed");
+    expect(states).not.toContain("approved");
+    expect(world.decisions()).toHaveLength(1);
+  });
+});
+
 describe.concurrent("an approval that is no longer needed", () => {
   test("is closed when it is withdrawn, and an open modal says so", async (context) => {
     const world = await aWorld(context);

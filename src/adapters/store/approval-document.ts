@@ -94,7 +94,14 @@ const ended = { at: number, stillListed: optional(orNull(flag)), told: optional(
 const delivery = tagged<Delivery>({
   held: { until: number, sendAt: number },
   recorded: {},
-  sending: { at: number, tries: number, lost: flag, notSent: optional(yes), ...answered },
+  sending: {
+    at: number,
+    tries: number,
+    lost: flag,
+    notSent: optional(yes),
+    otherListed: optional(yes),
+    ...answered,
+  },
   retry: {
     notBefore: number,
     tries: number,
@@ -119,6 +126,7 @@ const delivery = tagged<Delivery>({
       frozen: true,
       tampered: true,
     }),
+    accepted: optional(yes),
     ...ended,
     ...answered,
   },

@@ -83,7 +83,7 @@ function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>,
 const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
 
 function unconfirmedWords(
-  { cause, answered, failedWith, stillListed }: Extract<Delivery, { type: "unconfirmed" }>,
+  { cause, answered, failedWith, accepted, stillListed }: Extract<Delivery, { type: "unconfirmed" }>,
   decision: Decision,
   run: Run,
 ): string {
@@ -94,6 +94,9 @@ function unconfirmedWords(
         ? `Sent, but the answer was lost, so it is not known whether this ${what} took effect.`
         : `Sent, but the service answered with an error (HTTP ${failedWith}), so it is not known whether this ${what} took effect.`
       : `That does not say whether this ${what} took effect.`;
+  const known = accepted
+    ? `The service accepted it, but listed a changed request before it answered, so it is not known which of the two this ${what} was applied to.`
+    : sent;
   switch (cause) {
     case "no-longer-listed":
       return stillListed === true
@@ -101,8 +104,8 @@ function unconfirmedWords(
         : `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
     case "request-changed":
       // Only the request as it was decided counts as listed here. A changed one has an approval of its own.
-      if (stillListed === true) return `${sent} The request changed and then changed back. Now ${LISTED}`;
-      return `${sent} The request has changed since, so nothing more is sent. Look up in the agent service what became of this ${what}. If the service still asks for the changed request, it waits in this thread as a request of its own.`;
+      if (stillListed === true) return `${known} The request changed and then changed back. Now ${LISTED}`;
+      return `${known} The request has changed since, so nothing more is sent. Look up in the agent service what became of this ${what}. If the service still asks for the changed request, it waits in this thread as a request of its own.`;
     case "tampered":
       return `${sent} Countersign's record of it no longer matches the audit, so nothing more is sent. ${LOOK_UP}`;
     case "run-missing":

@@ -104,6 +104,17 @@ describe("behind Details", () => {
     expect(history(decided(again))).toContain("later*\nAfter that answer, the request was still pending.");
   });
 
+  test("an answer that may be about the changed request is not said to be lost, and a card drawn before is drawn again", () => {
+    const lost: Delivery = { type: "unconfirmed", at: NOON, cause: "request-changed" };
+    const accepted: Delivery = { ...lost, accepted: true };
+    for (const each of [accepted, { ...accepted, stillListed: true }]) {
+      expect(history(decided(each))).toContain("sent, not confirmed.** The service accepted it, but");
+      expect(history(decided(each))).not.toMatch(/lost|The service confirmed/);
+    }
+    const key = (delivery: Delivery) => cardRenderKey(CREATED, decided(delivery));
+    expect(key(accepted)).not.toBe(key(lost));
+  });
+
   test("an auditor finds the ids of the record", () => {
     const note = (approval: Approval) => printedBlocks([auditNote(CREATED, approval, UNNAMED)]);
     const rule = { version: "0123456789ab", rule: "production" };

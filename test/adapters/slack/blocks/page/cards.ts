@@ -59,9 +59,8 @@ const limited = {
 } as const;
 
 type Cause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
-const unconfirmed = (cause: Cause, stillListed: boolean | null = null): Approval =>
-  decided({ type: "unconfirmed", at: NOON, cause, stillListed });
-
+const unconfirmed = (cause: Cause, stillListed: boolean | null = null, more: { accepted?: true } = {}) =>
+  decided({ type: "unconfirmed", at: NOON, cause, stillListed, ...more });
 const closed = (cause: ClosedCause): Approval => ({
   ...PENDING,
   state: { type: "closed", cause, at: NOON },
@@ -177,6 +176,7 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
     card("gone, then listed again", unconfirmed("no-longer-listed", true)),
     card("the request changed", unconfirmed("request-changed")),
     card("the request changed, then changed back", unconfirmed("request-changed", true)),
+    card("the request changed before the answer", unconfirmed("request-changed", null, { accepted: true })),
     card("run missing", unconfirmed("run-missing")),
     card("run missing, then known again", unconfirmed("run-missing", false)),
     card("run missing, then the request listed again", unconfirmed("run-missing", true)),
