@@ -4,8 +4,7 @@
 //   (votes)                │ undone while it is held
 //      ▲                   │ void (certainly not applied; request changed), or refused and listed again
 //      └──────reopen───────┘
-//   decided ──void because gone, unreadable, tampered with, or the run is over──► closed
-//   pending ──gone, run over, expired──► closed ──listed again──► pending (a new card version)
+//   pending, or decided and void ──gone, unreadable, run over; pending: expired──► closed ──listed again──► pending (a new card version)
 
 import { type AuditPlace, type FinalOutcome, isFinalOutcome } from "./audit/hash-chain.ts";
 import type { Call, FollowUp } from "./follow-up.ts";
