@@ -19,3 +19,11 @@ export function waitingReason({ watch, seen }: Run, { unlisted }: Approval): Wai
   if (unlisted === null) return null;
   return unlisted === "in-doubt" ? "unreadable" : "not-listed";
 }
+
+/** Like `waitingReason`, for a card. A request that a few fetches have missed is being checked, so its unsure decision does not wait. */
+export function shownWaitingReason(run: Run, approval: Approval): WaitingReason | null {
+  const { state } = approval;
+  const reason = waitingReason(run, approval);
+  const isChecked = state.type === "decided" && state.delivery.type === "unsure" && reason === "not-listed";
+  return isChecked ? null : reason;
+}

@@ -3,7 +3,7 @@
 
 import { answeredBefore, type Approval, type Delivery, isFinal, openDisputes } from "./approval.ts";
 import { brakeRenderKey } from "./brake.ts";
-import { waitingReason } from "./decision-gate.ts";
+import { shownWaitingReason } from "./decision-gate.ts";
 import { precedentsRenderKey } from "./same-request.ts";
 import { mayBePosted, type PostedMessage } from "./posted-message.ts";
 import { deadlineOf, outcomeAtDeadline, tooFewApprovers } from "./applied-rule.ts";
@@ -220,7 +220,7 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
   const { answered, failedWith } = answeredBefore(delivery);
   const failed = failedWith === undefined ? "" : `, failed with ${failedWith}`;
   const answer = answered === undefined ? failed : `, answered ${answered}`;
-  const reason = waitingReason(run, approval);
+  const reason = shownWaitingReason(run, approval);
   const waits = reason === null ? "" : ` ${reason}`;
   const listed = isFinal(delivery) && delivery.stillListed === true ? ", still listed" : "";
   switch (delivery.type) {
@@ -245,7 +245,7 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
     case "refused":
       return `refused ${delivery.absent ? "absent" : ""} ${refusedRenderKey(run)}`;
     case "unsure":
-      return `unsure${answer}`;
+      return `unsure${waits}${answer}`;
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Decision,
   type Delivery,
 } from "../../../domain/approval.ts";
-import { type WaitingReason, waitingReason } from "../../../domain/decision-gate.ts";
+import { shownWaitingReason, type WaitingReason } from "../../../domain/decision-gate.ts";
 import { type HoldEnd, holdEnd } from "../../../domain/hold.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { isBraked, type Run } from "../../../domain/run.ts";
@@ -85,7 +85,7 @@ export function cardState(run: Run, approval: Approval): CardState {
         open: false,
         decision,
         cause: isWaiting
-          ? waitingReason(run, approval)
+          ? shownWaitingReason(run, approval)
           : delivery.type === "unconfirmed"
             ? delivery.cause
             : null,
@@ -191,24 +191,26 @@ const unconfirmedTitle = ({ verdict }: Decision): string =>
 const isNotDelivered = (delivery: Delivery): boolean =>
   delivery.type === "retry" && !delivery.lost && delivery.heldBack !== true;
 
+const isLost = (delivery: Delivery): boolean =>
+  delivery.type === "unsure" || (delivery.type === "retry" && delivery.lost);
+
 function waitingTitle({ verdict }: Decision, delivery: Delivery): string {
   const what = verdict === "approve" ? "Approval" : "Denial";
-  const isLost = delivery.type === "retry" && delivery.lost;
-  return isLost ? `🟠 ${what} sent, not confirmed yet` : `🔵 ${what} recorded, waiting`;
+  return isLost(delivery) ? `🟠 ${what} sent, not confirmed yet` : `🔵 ${what} recorded, waiting`;
 }
 
 /** Returns null unless the decision waits for the service to list the approval. */
 function waitingWords(run: Run, approval: Approval, delivery: Delivery): string | null {
-  const reason = waitingReason(run, approval);
-  if (reason === null || !["held", "recorded", "retry"].includes(delivery.type)) return null;
-  const isLost = delivery.type === "retry" && delivery.lost;
+  const reason = shownWaitingReason(run, approval);
+  if (reason === null || !["held", "recorded", "retry", "unsure"].includes(delivery.type)) return null;
   const stages = {
     held: "Not sent yet",
     lost: "Sent, not confirmed",
     waits: "Recorded and waiting",
   };
-  const stage = stages[delivery.type === "held" ? "held" : isLost ? "lost" : "waits"];
-  return `${stage}: right now the service ${WAITING_WORDS[reason]}. Countersign sends the decision${isLost ? " again" : ""} only after the service lists the request again.`;
+  const stage = stages[delivery.type === "held" ? "held" : isLost(delivery) ? "lost" : "waits"];
+  const unchecked = delivery.type === "unsure" ? ", so Countersign can't check whether it took effect" : "";
+  return `${stage}: right now the service ${WAITING_WORDS[reason]}${unchecked}. Countersign sends the decision${isLost(delivery) ? " again" : ""} only after the service lists the request again.`;
 }
 
 const WAITING_WORDS = {

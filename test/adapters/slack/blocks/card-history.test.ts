@@ -197,6 +197,31 @@ describe("the state of a card", () => {
     expect(held.text).toMatch(/^Not sent yet: .* does not list this request\. .* only after /);
   });
 
+  test("promises no check of a sent decision while the service does not say what is pending", () => {
+    const unsure = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "" } as const;
+    const drawn = (run: Run, more: Partial<Approval> = {}): string[] => {
+      const approval = { ...decided(unsure), ...more };
+      return [cardState(run, approval).text, cardRenderKey(run, approval) ?? ""];
+    };
+    const silent = { status: "awaiting_approval", since: NOON, ended: null, lists: false, askedAt: NOON };
+    const checked = drawn(CREATED);
+    const unchecked = [
+      drawn({ ...CREATED, seen: silent }),
+      drawn(CREATED, { unlisted: "in-doubt" }),
+      drawn({ ...CREATED, watch: { type: "missing", since: NOON, absence: null } }),
+    ];
+    for (const [text] of unchecked)
+      expect(text).toMatch(/^Sent, not confirmed: right now the service .* can't check/);
+    expect(unchecked.join()).not.toContain("need to do anything");
+    expect(new Set([checked, ...unchecked].map(([, key]) => key)).size).toBe(4);
+    expect(drawn(CREATED, { unlisted })).toEqual(checked);
+    expect(stateOf(unsure, "deny", { unlisted: "in-doubt" })).toMatchObject({
+      name: "waiting",
+      title: "🟠 Denial sent, not confirmed yet",
+      cause: "unreadable",
+    });
+  });
+
   test("has a cause only if something keeps it from its end", () => {
     expect(stateOf({ type: "unconfirmed", at: NOON, cause: "tampered" }).cause).toBe("tampered");
     expect(stateOf({ type: "recorded" }, "deny", { unlisted }).cause).toBe("not-listed");

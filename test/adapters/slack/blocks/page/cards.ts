@@ -100,21 +100,14 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
     card("not sent: it could not be asked", decided({ ...limited, notSent: true })),
   ],
   "held-back": [
-    card(
-      "",
-      decided({
-        ...limited,
-        notSent: true,
-        heldBack: true,
-        why: HELD_BACK,
-      }),
-    ),
+    card("", decided({ ...limited, notSent: true, heldBack: true, why: HELD_BACK })),
     card("sent before", decided({ ...again, notSent: true, heldBack: true, why: HELD_BACK })),
   ],
   waiting: [
     card("not listed just now", { ...decided({ type: "recorded" }), unlisted: UNLISTED }),
     card("not listed just now, tried before", { ...decided(limited), unlisted: UNLISTED }),
     card("not listed just now, sent before", { ...decided(again), unlisted: UNLISTED }),
+    card("not told, sent before", { ...decided(unsure), unlisted: "in-doubt" }),
     card("the run is not known just now", decided({ type: "recorded" }), {
       ...CREATED,
       watch: { type: "missing", since: NOON, absence: null },
