@@ -1,7 +1,7 @@
 // Applies what one snapshot of the service says about one approval. Only observe.ts and end-run.ts call `applySighting`.
 
 import { mayOnlyPeopleDeny } from "./applied-rule.ts";
-import { close, reopen, unconfirmed, voidAndClose, withDelivery } from "./approval-transitions.ts";
+import { close, reopen, unconfirmed, voidAndClose, withDelivery, withSaid } from "./approval-transitions.ts";
 import {
   answeredBefore,
   type Approval,
@@ -34,6 +34,8 @@ export type ApprovalSighting =
       readonly type: "absent";
       readonly cause: Extract<ClosedCause, "no-longer-listed" | "run-missing" | "run-over">;
       readonly askedAt: number;
+      /** The service's word for what became of it (untrusted). It does not say whose decision that was, so it confirms none. */
+      readonly said?: string;
     }
   /** The service lists an item with this id, but we cannot read it. */
   | { readonly type: "unreadable"; readonly askedAt: number }
@@ -106,7 +108,10 @@ function applyToPending(approval: Approval, sighting: ReadableSighting, ctx: Con
   const voidNotice = (cause: VoidCause): DecisionNotice | null =>
     approval.votes.length === 0 ? null : { type: "decision-void", approval: approval.id, cause };
   if (sighting.type === "absent")
-    return { approval: close(approval, sighting.cause, ctx.now), says: voidNotice(sighting.cause) };
+    return {
+      approval: withSaid(close(approval, sighting.cause, ctx.now), sighting.said),
+      says: voidNotice(sighting.cause),
+    };
   if (sighting.request.digest === approval.request.digest) return withoutNotice(approval);
   return {
     approval: reopenAsListed(approval, sighting.request, null, ctx),
@@ -207,7 +212,7 @@ function applyToUnapplied(
   });
   if (sighting.type === "absent")
     return {
-      approval: voidAndClose(approval, decision, sighting.cause, ctx.now),
+      approval: withSaid(voidAndClose(approval, decision, sighting.cause, ctx.now), sighting.said),
       says: says(sighting.cause),
     };
   if (sighting.request.digest === decision.digest) return withoutNotice(approval);
@@ -222,13 +227,15 @@ function applyToLost(
   delivery: Extract<Delivery, { type: "unsure" | "retry" }>,
   { sighting, ctx }: Fetched,
 ): SightingResult {
-  const final = (cause: "no-longer-listed" | "request-changed"): SightingResult => ({
-    approval: withDelivery(approval, decision, unconfirmed(delivery, cause, ctx.monotonic)),
+  const final = (cause: "no-longer-listed" | "request-changed", said?: string): SightingResult => ({
+    approval: withDelivery(approval, decision, unconfirmed(delivery, cause, ctx.monotonic, said)),
     says: { type: "decision-unconfirmed", approval: approval.id },
   });
   if (delivery.type === "unsure" && sighting.askedAt < delivery.since) return withoutNotice(approval);
   if (sighting.type === "absent")
-    return sighting.cause === "run-missing" ? withoutNotice(approval) : final("no-longer-listed");
+    return sighting.cause === "run-missing"
+      ? withoutNotice(approval)
+      : final("no-longer-listed", sighting.said);
   // A lagging replica of the service may still list a resolved approval for a moment.
   if (delivery.type === "unsure" && sighting.askedAt < delivery.since + DECISION_LINGER_MS)
     return withoutNotice(approval);

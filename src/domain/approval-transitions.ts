@@ -128,6 +128,14 @@ export function voidAndClose(
   return close({ ...approval, past }, cause, now);
 }
 
+/** Keeps what the service says of an approval that has closed. */
+export function withSaid(approval: Approval, said: string | undefined): Approval {
+  const { state } = approval;
+  return said === undefined || state.type !== "closed"
+    ? approval
+    : { ...approval, state: { ...state, said } };
+}
+
 /** Closes an approval whose stored record was changed, even if the record calls it confirmed. Only the audit can say what happened. */
 export function closeAsTampered(approval: Approval, now: number): Approval {
   const { audited: _audited, ...rest } = approval;
@@ -142,10 +150,16 @@ export function withDelivery(approval: Approval, decision: Decision, delivery: D
 export type UnconfirmedCause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
 
 /** Returns the last state of a delivery that may have been applied. */
-export const unconfirmed = (before: Delivery, cause: UnconfirmedCause, monotonic: number): Delivery => ({
+export const unconfirmed = (
+  before: Delivery,
+  cause: UnconfirmedCause,
+  monotonic: number,
+  said?: string,
+): Delivery => ({
   type: "unconfirmed",
   at: monotonic,
   cause,
+  ...(said === undefined ? {} : { said }),
   ...answeredBefore(before),
 });
 

@@ -128,10 +128,11 @@ export type Delivery =
   | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
   /** Someone else resolved the approval, and our decision was not applied. */
   | ({ readonly type: "elsewhere"; readonly words: string } & Ended)
-  /** Our decision was sent but never confirmed. The approval is resolved, or the decision must not be sent again. `accepted`: the service
-   * took it, perhaps for the changed request. */
+  /** Sent but never confirmed: the approval is resolved, or nothing more may be sent. `said`: the service's word for it (untrusted).
+   * `accepted`: the service took it, perhaps for the changed request. */
   | ({
       readonly type: "unconfirmed";
+      readonly said?: string;
       readonly cause:
         | "no-longer-listed"
         | "request-changed"
@@ -162,7 +163,7 @@ export type ClosedCause = keyof typeof CLOSED_CAUSES;
 export type ApprovalState =
   | { readonly type: "pending" }
   | { readonly type: "decided"; readonly decision: Decision; readonly delivery: Delivery }
-  | { readonly type: "closed"; readonly cause: ClosedCause; readonly at: number };
+  | { readonly type: "closed"; readonly cause: ClosedCause; readonly at: number; readonly said?: string };
 
 /** A decision that did not take effect. It is kept, and the card mentions it. */
 export type PastDecision = {

@@ -80,7 +80,7 @@ function nextDelivery(
         : { type: "confirmed", at: monotonic, stillListed: null };
     case "elsewhere":
       // After a lost answer, "already resolved" may be the effect of our own POST.
-      if (lost) return unconfirmed(before, "no-longer-listed", monotonic);
+      if (lost) return unconfirmed(before, "no-longer-listed", monotonic, outcome.words);
       return { type: "elsewhere", at: monotonic, words: outcome.words };
     case "later": {
       if (!watched) return lost ? unconfirmed(before, "no-longer-listed", monotonic) : "void";

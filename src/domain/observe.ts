@@ -231,17 +231,20 @@ function applySightings(
 
 /** The function returns what the snapshot says about an approval that it does not list. */
 function createUnlisted(
-  { status, unreadable }: Snapshot,
+  { status, unreadable, resolved = [] }: Snapshot,
   askedAt: number,
 ): (id: ApprovalId) => ApprovalSighting {
   const isOver = ending(status) !== null;
   // Collected once, because there may be thousands of approvals and of unreadable items.
   const unreadableIds = new Set(unreadable.flatMap(({ ids }) => ids));
   const isInDoubt = unreadable.some(({ ids }) => ids.length === 0);
+  const words = Map.groupBy(resolved, ({ id }) => id);
   return (id) => {
     if (isOver) return { type: "absent", cause: "run-over", askedAt };
     if (unreadableIds.has(id)) return { type: "unreadable", askedAt };
-    return isInDoubt ? { type: "in-doubt", askedAt } : { type: "absent", cause: "no-longer-listed", askedAt };
+    if (isInDoubt) return { type: "in-doubt", askedAt };
+    const said = [...new Set(words.get(id)?.map((item) => item.said))].toSorted().join(", ");
+    return { type: "absent", cause: "no-longer-listed", askedAt, ...(said === "" ? {} : { said }) };
   };
 }
 

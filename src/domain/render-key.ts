@@ -192,7 +192,7 @@ function stateRenderKey(run: Run, approval: Approval): string {
       return `pending ${past.length}${changed}${voted}${able}${brakeRenderKey(run)}${rule}${meanwhile}${refusedFileKey(run, approval)}`;
     }
     case "closed":
-      return `closed ${state.cause}`;
+      return `closed ${state.cause}${saidKey(state)}`;
     case "decided":
       return deliveryRenderKey(run, approval, state.delivery);
   }
@@ -240,7 +240,7 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
     case "unconfirmed": {
       const isAbsent = delivery.cause === "run-missing" && delivery.stillListed === false;
       const accepted = delivery.accepted ? ", accepted" : "";
-      return `unconfirmed ${delivery.cause}${accepted}${answer}${listed}${isAbsent && isKnownToService(run) ? ", not listed" : ""}`;
+      return `unconfirmed ${delivery.cause}${accepted}${saidKey(delivery)}${answer}${listed}${isAbsent && isKnownToService(run) ? ", not listed" : ""}`;
     }
     case "refused":
       return `refused ${delivery.absent ? "absent" : ""} ${refusedRenderKey(run)}`;
@@ -248,6 +248,8 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
       return `unsure${waits}${answer}`;
   }
 }
+
+const saidKey = ({ said }: { readonly said?: string }): string => (said === undefined ? "" : ` as ${said}`);
 
 /** Names whether the request can still be decided here after the refusal. */
 function refusedRenderKey(run: Run): string {

@@ -16,6 +16,8 @@ export type Snapshot = {
   readonly pending: readonly PendingApproval[] | null;
   /** Listed items that cannot be read. An approval that is not in `pending` may be one of them. */
   readonly unreadable: readonly UnreadableItem[];
+  /** Listed items whose own word says that they are no longer pending. Absent if there are none. */
+  readonly resolved?: readonly ResolvedItem[];
   /** All other fields, as sent. */
   readonly extra: { readonly [field: string]: Json };
   /** When the fetch began (monotonic). The answer says nothing about later events. */
@@ -29,6 +31,9 @@ export type PendingApproval = {
   /** Everything that the service sent about the approval, including unknown fields. This is what the approver decides on. */
   readonly content: Json;
 };
+
+/** `said`: the service's word for its status, such as "expired". */
+export type ResolvedItem = { readonly id: ApprovalId; readonly said: string };
 
 /** An item of the pending approvals that cannot be read. */
 export type UnreadableItem = {

@@ -193,7 +193,7 @@ describe("approvals that come at once", () => {
 
   test.each([
     ["expired", ". The deadline passed"],
-    ["no-longer-listed", ", no longer listed by the service (withdrawn, or decided outside Countersign)."],
+    ["no-longer-listed", ", no longer listed as pending by the service."],
   ] as const)("are counted in their list when they close (%s), because they get no cards", (cause, fate) => {
     const slot = listingSlot(1);
     const before = withListing("up");

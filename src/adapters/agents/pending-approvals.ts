@@ -7,6 +7,7 @@ import { actionIn, ID_NAMES, idIn, RECORD_NAMES, recordIn } from "../../domain/l
 import {
   MAX_UNREADABLE_SHOWN,
   type PendingApproval,
+  type ResolvedItem,
   type Snapshot,
   type UnreadableItem,
 } from "../../domain/snapshot.ts";
@@ -31,22 +32,29 @@ const SOURCE_CHARS = 2_000;
 
 type JsonRecord = { readonly [name: string]: Json };
 type Unread = Omit<UnreadableItem, "source" | "hidden"> & { readonly text: () => string };
-type Item = PendingApproval | Unread | null;
+type Item = PendingApproval | ResolvedItem | Unread | null;
+
+type ReadItems = Pick<Snapshot, "pending" | "unreadable" | "resolved">;
 
 /** `now` is wall time. */
-export function readPending(items: readonly Listed[], now: number): Pick<Snapshot, "pending" | "unreadable"> {
+export function readPending(items: readonly Listed[], now: number): ReadItems {
   const read = capped(items.flatMap(flat)).map((item) => itemOf(item, now));
   const unreadable = sourcesOf(read.filter((item) => item !== null && "ids" in item));
   const spoiled = new Set(unreadable.flatMap(({ ids }) => ids));
   const byId = new Map<string, PendingApproval[]>();
   for (const item of read) {
-    if (item === null || "ids" in item) continue;
+    if (item === null || "ids" in item || "said" in item) continue;
     const same = byId.get(item.id);
     if (same === undefined) byId.set(item.id, [item]);
     else same.push(item);
   }
   const readable = [...byId.entries()].filter(([id]) => !spoiled.has(ApprovalId(id)));
-  return { pending: readable.flatMap(([, same]) => merged(same)), unreadable };
+  const resolved = read.filter((item) => item !== null && "said" in item);
+  return {
+    pending: readable.flatMap(([, same]) => merged(same)),
+    unreadable,
+    ...(resolved.length === 0 ? {} : { resolved }),
+  };
 }
 
 /** Removes lists around items. */
@@ -72,12 +80,15 @@ function itemOf({ name, read, text }: Listed, now: number): Item {
 
 type Told = { readonly name: string | null; readonly value: JsonRecord; readonly text: () => string };
 
-/** Returns null if the approval is resolved. */
+/** Returns null if the approval is resolved, and no word says how. */
 function recordItem({ name, value, text }: Told, now: number): Item {
   const record = recordIn(value);
-  if (isResolved(record, now)) return null;
   const given = idIn(record) ?? idIn(value) ?? name;
   const id = serviceId(given);
+  if (isResolved(record, now)) {
+    const said = wordOf(record);
+    return id === null || said === "" ? null : { id: ApprovalId(id), said };
+  }
   if (id === null) return { ids: [], ...idFault(given), text };
   const { requested_at } = record;
   return pendingApproval(id, typeof requested_at === "string" ? requested_at : null, value);
@@ -124,12 +135,17 @@ function idFault(id: Json): { code: string; why: string } {
  * In doubt an approval counts as pending, so that we lose none because of a word or time that we do not understand. A known word decides. A
  * time decides only if there is no word.
  */
-function isResolved({ status = null, resolved_at = null }: JsonRecord, now: number): boolean {
-  const word = typeof status === "string" ? status.trim().toLowerCase() : status;
-  if (typeof word === "string" && word !== "") return RESOLVED.has(word);
-  const noWord = word === null || word === "" || word === false || numberText(word) === "0";
+function isResolved(record: JsonRecord, now: number): boolean {
+  const { status = null, resolved_at = null } = record;
+  const word = wordOf(record);
+  if (word !== "") return RESOLVED.has(word);
+  const noWord =
+    status === null || typeof status === "string" || status === false || numberText(status) === "0";
   return noWord && isPast(resolved_at, now);
 }
+
+const wordOf = ({ status = null }: JsonRecord): string =>
+  typeof status === "string" ? status.trim().toLowerCase() : "";
 
 /** How far the service's clock may be ahead of ours. */
 const MAX_CLOCK_SKEW_MS = 5 * 60_000;

@@ -138,7 +138,7 @@ function pendingOf(
   listed: ReadRun["listed"],
   status: string,
   now: number,
-): Pick<Snapshot, "pending" | "unreadable"> {
+): Pick<Snapshot, "pending" | "unreadable" | "resolved"> {
   if (listed !== null && typeof listed !== "string") return readPending(listed, now);
   if (listed !== null) return { pending: null, unreadable: [oddList(listed)] };
   return { pending: status === "awaiting_approval" ? null : [], unreadable: [] };

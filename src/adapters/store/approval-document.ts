@@ -127,6 +127,7 @@ const delivery = tagged<Delivery>({
       tampered: true,
     }),
     accepted: optional(yes),
+    said: optional(text),
     ...ended,
     ...answered,
   },
@@ -138,6 +139,7 @@ const approvalState = tagged<ApprovalState>({
   closed: {
     cause: word(CLOSED_CAUSES),
     at: number,
+    said: optional(text),
   },
 });
 

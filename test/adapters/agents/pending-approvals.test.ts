@@ -73,6 +73,14 @@ describe("an approval is resolved", () => {
   });
 });
 
+test("a listed approval that is no longer pending keeps the service's word for it", () => {
+  const read = (...items: unknown[]) => listing(...items).resolved ?? null;
+  expect(read({ id: "a", status: " Expired\n" }, { id: "b" })).toEqual([{ id: "a", said: "expired" }]);
+  expect(read({ approval: { id: 7, status: "denied" } })).toEqual([{ id: "7", said: "denied" }]);
+  for (const silent of [{ id: "a", resolved_at: PAST }, { status: "denied" }, { id: "a", status: "pending" }])
+    expect(read(silent)).toBeNull();
+});
+
 test.each([0, false, ""])("an item that is only %j is not an approval that can be decided", (item) => {
   const { pending, unreadable } = listing(item, { id: "a", action: "read" });
   expect(pending).toMatchObject([{ id: "a" }]);

@@ -62,7 +62,7 @@ function pastWords(cause: Exclude<PastDecision["cause"], "undone">, serviceWords
     case "request-changed":
       return "Not sent: the request changed first.";
     case "no-longer-listed":
-      return "Not sent: the service no longer listed it.";
+      return "Not sent: the service no longer listed it as pending.";
     case "unreadable":
       return "Not sent: the service then sent it in a format that Countersign can't read.";
     case "run-missing":

@@ -68,11 +68,11 @@ export function cardState(run: Run, approval: Approval): CardState {
       return {
         ...UNDECIDED,
         name: state.cause === "tampered" ? "tampered" : "closed",
-        title: CLOSED_TITLES[state.cause],
+        title: state.said === undefined ? CLOSED_TITLES[state.cause] : "⚪ No longer pending",
         waits: false,
         open: false,
         cause: state.cause,
-        text: closedWords(state.cause, approval.past),
+        text: closedWords(state.cause, { ...state, past: approval.past }),
       };
     case "decided": {
       const { decision, delivery } = state;

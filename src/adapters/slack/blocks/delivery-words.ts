@@ -53,6 +53,7 @@ const LOOK_UP = "Look the request up in the agent service, and decide it there."
 /** The end of a sentence, and what to do. */
 const LISTED = `the service lists the request as pending. Nothing more is sent. ${LOOK_UP}`;
 
+const SAID_CHARS = 100;
 const SENT_AGAIN = "The same decision is being sent again.";
 
 /** Returns null if nothing keeps the decision from being sent again. */
@@ -73,7 +74,7 @@ function lostWords(delivery: Delivery, next: string): string {
 function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, run: Run): string {
   const refused = `The service refused it${answerAfter(words, 500)} It did not take effect.`;
   if (absent)
-    return `${refused} The service no longer lists it: it may have been decided outside Countersign, or withdrawn.`;
+    return `${refused} The service no longer lists it as pending: it may have been decided outside Countersign, or withdrawn.`;
   if (isWatched(run)) return `${refused} If the request is still pending, the buttons come back.`;
   return run.watch.type === "over"
     ? `${refused} The run has ended, so the request can no longer be decided.`
@@ -83,7 +84,7 @@ function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>,
 const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
 
 function unconfirmedWords(
-  { cause, answered, failedWith, accepted, stillListed }: Extract<Delivery, { type: "unconfirmed" }>,
+  { cause, said, answered, failedWith, accepted, stillListed }: Extract<Delivery, { type: "unconfirmed" }>,
   decision: Decision,
   run: Run,
 ): string {
@@ -99,9 +100,10 @@ function unconfirmedWords(
     : sent;
   switch (cause) {
     case "no-longer-listed":
-      return stillListed === true
-        ? `${sent} Now ${LISTED}`
-        : `${sent} The service no longer lists it, and does not say why. Look it up in the agent service.`;
+      if (stillListed === true) return `${sent} Now ${LISTED}`;
+      return said === undefined
+        ? `${sent} The service no longer lists it as pending, and does not say why. Look it up in the agent service.`
+        : `${sent} The service says of the request${answerAfter(said, SAID_CHARS)} Look it up in the agent service.`;
     case "request-changed":
       // Only the request as it was decided counts as listed here. A changed one has an approval of its own.
       if (stillListed === true) return `${known} The request changed and then changed back. Now ${LISTED}`;
@@ -163,11 +165,15 @@ export const CLOSED_TITLES = {
   tampered: "🚨 Stopped",
 } as const satisfies Record<ClosedCause, string>;
 
-/** `past` is left out if it is not known. */
-export function closedWords(cause: ClosedCause, past?: readonly PastDecision[]): string {
+type Known = { readonly past?: readonly PastDecision[]; readonly said?: string };
+
+/** `known` lacks what is not known. */
+export function closedWords(cause: ClosedCause, { past, said }: Known = {}): string {
   switch (cause) {
     case "no-longer-listed":
-      return "The service no longer lists it. It may have been withdrawn, or decided outside Countersign.";
+      return said === undefined
+        ? "The service no longer lists it as pending. It may have been withdrawn, or decided outside Countersign."
+        : `The service no longer lists it as pending, and says of it${answerAfter(said, SAID_CHARS)}`;
     case "unreadable":
       return "The service now sends it in a format that Countersign can't read, so it can't be decided here. A message in the run's thread says why.";
     case "run-over":

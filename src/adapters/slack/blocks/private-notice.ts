@@ -265,7 +265,7 @@ function voidWords(cause: VoidCause): string {
     case "request-changed":
       return "the request changed first. Its card shows the new request.";
     case "no-longer-listed":
-      return "the service no longer lists the request. It may have been withdrawn, or decided outside Countersign. If it is listed again, its card opens again.";
+      return "the service no longer lists the request as pending. It may have been withdrawn, or decided outside Countersign. If it is listed again, its card opens again.";
     case "run-missing":
       return "the service no longer knows the run. If it knows the run again, the card opens again.";
     case "given-up":

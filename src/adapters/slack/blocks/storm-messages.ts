@@ -85,7 +85,7 @@ const closedLines = (run: Run, page: number) =>
 
 /** Each continues a sentence after the number of requests, and fits one and several. */
 const CLOSED: { readonly [cause in ClosedCause]: string } = {
-  "no-longer-listed": ", no longer listed by the service (withdrawn, or decided outside Countersign).",
+  "no-longer-listed": ", no longer listed as pending by the service.",
   unreadable:
     ", now sent by the service in a format that Countersign can't read. A message in this thread says why.",
   "run-over": ". The run ended first.",

@@ -2,7 +2,7 @@
 
 import type { CardStateName } from "#src/adapters/slack/blocks/card-state.ts";
 import type { PartId } from "#src/adapters/slack/blocks/message-id.ts";
-import { newApproval, reopen } from "#src/domain/approval-transitions.ts";
+import { newApproval, reopen, withSaid } from "#src/domain/approval-transitions.ts";
 import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, Delivery, PastDecision } from "#src/domain/approval.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
@@ -59,8 +59,10 @@ const limited = {
 } as const;
 
 type Cause = Extract<Delivery, { type: "unconfirmed" }>["cause"];
-const unconfirmed = (cause: Cause, stillListed: boolean | null = null, more: { accepted?: true } = {}) =>
-  decided({ type: "unconfirmed", at: NOON, cause, stillListed, ...more });
+type Detail = { readonly accepted?: true; readonly said?: string };
+const unconfirmed = (cause: Cause, stillListed: boolean | null = null, detail: Detail = {}): Approval =>
+  decided({ type: "unconfirmed", at: NOON, cause, stillListed, ...detail });
+
 const closed = (cause: ClosedCause): Approval => ({
   ...PENDING,
   state: { type: "closed", cause, at: NOON },
@@ -166,6 +168,7 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
   ],
   unconfirmed: [
     card("gone", unconfirmed("no-longer-listed")),
+    card("gone, and said to be denied", unconfirmed("no-longer-listed", null, { said: "denied" })),
     card("gone, then listed again", unconfirmed("no-longer-listed", true)),
     card("the request changed", unconfirmed("request-changed")),
     card("the request changed, then changed back", unconfirmed("request-changed", true)),
@@ -186,7 +189,11 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
       decided({ type: "unconfirmed", at: NOON, cause: "no-longer-listed", answered: ANSWERED }, "deny"),
     ),
   ],
-  closed: [...Object.values(CLOSED), card("run over, undecided", closed("run-over"))],
+  closed: [
+    ...Object.values(CLOSED),
+    card("no longer listed, and said to be expired", withSaid(closed("no-longer-listed"), "expired")),
+    card("run over, undecided", closed("run-over")),
+  ],
   tampered: [card("", closed("tampered"))],
 };
 

@@ -1,0 +1,98 @@
+// What the service says of a request that is no longer pending is quoted. It confirms nothing.
+
+import { describe, expect, test } from "vitest";
+import { readRun } from "#src/adapters/agents/run-record.ts";
+import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { applyOutcome } from "#src/domain/apply-outcome.ts";
+import { observe } from "#src/domain/observe.ts";
+import { cardRenderKey } from "#src/domain/render-key.ts";
+import { type Run, runId } from "#src/domain/run.ts";
+import { cardSlot } from "#src/domain/slot.ts";
+import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
+import { contextAt, decidedRun, deliveredRun, listedRun } from "../../../make/history.ts";
+import { NOON } from "../../../make/run.ts";
+import { UP } from "./page/example.ts";
+import { printedMessage } from "./printed.ts";
+
+const PAST = "2026-11-20T09:00:00Z";
+const LOST = deliveredRun({ type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "cut off" });
+
+/** The run after the service has listed these items for long enough. */
+function after(run: Run, ...items: readonly object[]): Run {
+  const id = runId(run);
+  if (id === null) throw new Error("the service does not know this run");
+  const body = JSON.stringify({ id, status: "awaiting_approval", pending_approvals: items });
+  return [1, 1 + ABSENT_AFTER_MS / 2, 1 + ABSENT_AFTER_MS].reduce((before, ms) => {
+    const read = readRun({ body, spoiled: null }, id, { askedAt: NOON + ms, now: NOON + ms });
+    if (!read.ok) throw new Error(read.error);
+    return observe(before, read.value, contextAt(ms));
+  }, run);
+}
+
+const [first] = LOST.approvals;
+if (first === undefined) throw new Error("the run has no approvals");
+const posts = { [cardSlot(first.id)]: UP };
+
+function card(run: Run): { readonly text: string; readonly key: string | null } {
+  const [approval] = run.approvals;
+  if (approval === undefined) throw new Error("the run has no approvals");
+  return {
+    text: printedMessage(approvalCard(run, approval)),
+    key: cardRenderKey({ ...run, posts }, approval),
+  };
+}
+
+describe.for([
+  ["approved", "approved"],
+  [" Denied", "denied"],
+  ["expired", "expired"],
+])("a request that the service lists as %j", ([status, said]) => {
+  const item = { id: "apr_1", status };
+
+  test("leaves a decision whose answer was lost unconfirmed", () => {
+    const ended = after(LOST, item);
+    expect(ended.approvals).toMatchObject([
+      { state: { delivery: { type: "unconfirmed", cause: "no-longer-listed" } } },
+    ]);
+    expect(card(ended).text).toContain(`The service says of the request: ${said}.`);
+    expect(card(ended).text).not.toContain("does not say why");
+    expect(card(ended).key).not.toBe(card(after(LOST)).key);
+  });
+
+  test("closes with the word", () => {
+    for (const run of [listedRun("apr_1"), decidedRun()]) {
+      const ended = after(run, item);
+      expect(card(ended).text).toContain("No longer pending");
+      expect(card(ended).text).toContain(
+        `The service no longer lists it as pending, and says of it: ${said}.`,
+      );
+      expect(card(ended).text).not.toMatch(/withdrawn|elsewhere/i);
+      expect(card(ended).key).not.toBe(card(after(run)).key);
+    }
+  });
+});
+
+test("a request that the service lists under two such words has both on its card", () => {
+  const items = ["denied", "approved", "denied"].map((status) => ({ id: "apr_1", status }));
+  expect(card(after(LOST, ...items)).text).toContain("The service says of the request: approved, denied.");
+});
+
+test("a request without such a word is only said to be no longer pending", () => {
+  for (const items of [[], [{ id: "apr_1", resolved_at: PAST }], [{ id: "apr_2", status: "approved" }]]) {
+    expect(card(after(LOST, ...items)).text).toContain(
+      "The service no longer lists it as pending, and does not say why.",
+    );
+    expect(card(after(listedRun("apr_1"), ...items)).text).toContain(
+      "The service no longer lists it as pending. It may have been withdrawn",
+    );
+  }
+});
+
+test("a contrary answer to a decision that was sent again, after a lost answer, is quoted", () => {
+  const again = deliveredRun({ type: "retry", notBefore: NOON, tries: 1, lost: true, why: "cut off" });
+  const send = { type: "send-decision", approval: first.id } as const;
+  const words = "The agent service says of this approval: denied.";
+  const ended = applyOutcome(again, send, { type: "elsewhere", words }, contextAt());
+  expect(ended.approvals).toMatchObject([{ state: { delivery: { type: "unconfirmed" } } }]);
+  expect(card(ended).text).toContain("The service says of the request: denied.");
+});
