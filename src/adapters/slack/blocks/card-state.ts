@@ -15,7 +15,7 @@ import { isBraked, type Run } from "../../../domain/run.ts";
 import { requestSlot } from "../../../domain/slot.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
-import { CLOSED_TITLES, closedWords, deliveryWords } from "./delivery-words.ts";
+import { CLOSED_TITLES, closedWords, deliveryWords, lapseIn } from "./delivery-words.ts";
 import { count } from "./rich.ts";
 
 /** The state's name in the card's markup. Tests wait for this name, so titles and sentences are free to change. */
@@ -178,7 +178,9 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
         return `${approves ? "⚠️ Approval" : "⚠️ Denial"} refused by the service, no longer pending`;
       return approves ? "⚠️ Approval refused by the service" : "⚠️ Denial refused by the service";
     case "elsewhere":
-      return delivery.stillListed === true ? unconfirmedTitle(decision) : "⚠️ Decided elsewhere";
+      if (delivery.stillListed === true) return unconfirmedTitle(decision);
+      if (lapseIn(delivery.words) !== null) return `⚠️ ${approves ? "Approval" : "Denial"} not applied`;
+      return "⚠️ Decided elsewhere";
     case "unconfirmed":
       return unconfirmedTitle(decision);
   }

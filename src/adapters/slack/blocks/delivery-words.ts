@@ -41,9 +41,7 @@ export function deliveryWords(delivery: Delivery, decision: Decision, run: Run):
     case "refused":
       return refusedWords(delivery, run);
     case "elsewhere":
-      return delivery.stillListed === true
-        ? `The service said that this request was already decided${answerAfter(delivery.words, 500)} But the service still lists the request as pending, so it is not clear which is true. Nothing more is sent. ${LOOK_UP}`
-        : `This ${verdictNoun(decision)} was not applied: the request was decided outside Countersign. The service says${answerAfter(delivery.words, 500)}`;
+      return elsewhereWords(delivery, decision);
     case "unconfirmed":
       return unconfirmedWords(delivery, decision, run);
   }
@@ -79,6 +77,21 @@ function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>,
   return run.watch.type === "over"
     ? `${refused} The run has ended, so the request can no longer be decided.`
     : `${refused} Countersign no longer watches the run.`;
+}
+
+function elsewhereWords(
+  { words, stillListed }: Extract<Delivery, { type: "elsewhere" }>,
+  decision: Decision,
+): string {
+  const lapse = lapseIn(words);
+  if (stillListed === true) {
+    const said = lapse === null ? `was already decided${answerAfter(words, 500)}` : `${lapse}.`;
+    return `The service said that this request ${said} But the service still lists the request as pending, so it is not clear which is true. Nothing more is sent. ${LOOK_UP}`;
+  }
+  const notApplied = `This ${verdictNoun(decision)} was not applied:`;
+  return lapse === null
+    ? `${notApplied} the request was decided outside Countersign. The service says${answerAfter(words, 500)}`
+    : `${notApplied} the service says that the request ${lapse}.`;
 }
 
 const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
@@ -146,6 +159,20 @@ export function withoutSpeaker(words: string): string {
   const says = SAYS.exec(words)?.[1];
   if (says !== undefined) return says;
   return ANSWERED.test(words) ? words.replace("The agent service answered ", "") : words;
+}
+
+/** The service's words for a request that ended without a decision, as our sentences continue after "the request". */
+const LAPSES: { readonly [word: string]: string } = {
+  expired: "has expired",
+  withdrawn: "was withdrawn",
+  canceled: "was canceled",
+  cancelled: "was canceled",
+};
+
+/** Returns how the request ended, such as "has expired", or null if the service says anything else. */
+export function lapseIn(words: string): string | null {
+  const word = SAYS.exec(words)?.[1]?.replace(/\.$/, "") ?? "";
+  return Object.hasOwn(LAPSES, word) ? (LAPSES[word] ?? null) : null;
 }
 
 function sentence(words: string, max: number): string {

@@ -22,7 +22,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { withoutSpeaker } from "./delivery-words.ts";
+import { lapseIn, withoutSpeaker } from "./delivery-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
 
@@ -106,14 +106,20 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
         after: "If the request is still pending, the buttons on its card come back.",
       };
     case "decision-elsewhere":
-      return {
-        title: "Your decision was not applied",
-        ending: ". ",
-        rest: "The service says that the request was decided outside Countersign:",
-        quoted: notice.words,
-        after: "Its card shows where it stands.",
-      };
+      return elsewhereWords(notice.words);
   }
+}
+
+function elsewhereWords(words: string): DecisionWords {
+  const lapse = lapseIn(words);
+  return {
+    title: "Your decision was not applied",
+    ending: ". ",
+    ...(lapse === null
+      ? { rest: "The service says that the request was decided outside Countersign:", quoted: words }
+      : { rest: `The service says that the request ${lapse}.` }),
+    after: "Its card shows where it stands.",
+  };
 }
 
 function aboutDecision(notice: DecisionNotice, run: Run, drawing: Drawing): Message {

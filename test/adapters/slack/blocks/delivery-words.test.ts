@@ -1,15 +1,17 @@
 // What the service says of a request that is no longer pending is quoted. It confirms nothing.
 
 import { describe, expect, test } from "vitest";
+import { readDecisionAnswer } from "#src/adapters/agents/decision-answer.ts";
 import { readRun } from "#src/adapters/agents/run-record.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
+import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { applyOutcome } from "#src/domain/apply-outcome.ts";
 import { observe } from "#src/domain/observe.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import { type Run, runId } from "#src/domain/run.ts";
 import { cardSlot } from "#src/domain/slot.ts";
 import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
-import { contextAt, decidedRun, deliveredRun, listedRun } from "../../../make/history.ts";
+import { aSnapshot, contextAt, decidedRun, deliveredRun, listedRun } from "../../../make/history.ts";
 import { NOON } from "../../../make/run.ts";
 import { UP } from "./page/example.ts";
 import { printedMessage } from "./printed.ts";
@@ -95,4 +97,52 @@ test("a contrary answer to a decision that was sent again, after a lost answer, 
   const ended = applyOutcome(again, send, { type: "elsewhere", words }, contextAt());
   expect(ended.approvals).toMatchObject([{ state: { delivery: { type: "unconfirmed" } } }]);
   expect(card(ended).text).toContain("The service says of the request: denied.");
+});
+
+describe("an answer to a decision with the word", () => {
+  const answered = (status: string, verdict: "approve" | "deny" = "approve"): Run => {
+    const answer = { status: 200, body: JSON.stringify({ status }), spoiled: null, retryAfter: null };
+    const sent = {
+      run: "run_7",
+      approval: first.serviceId,
+      verdict,
+      denyWord: "deny",
+      reason: "",
+      asked: {},
+    };
+    const reader = { who: "The agent service", apiKey: "", now: () => NOON };
+    const send = { type: "send-decision", approval: first.id } as const;
+    const sending = deliveredRun({ type: "sending", at: NOON, tries: 1, lost: false }, verdict);
+    return applyOutcome(sending, send, readDecisionAnswer(answer, sent, reader), contextAt());
+  };
+  const notices = (run: Run): string[] =>
+    run.notices.map(({ says }) => printedMessage(privateNotice(says, run)));
+
+  test.for([
+    ["expired", "has expired"],
+    ["withdrawn", "was withdrawn"],
+    ["Canceled", "was canceled"],
+    ["cancelled", "was canceled"],
+  ])("%s is no decision of another person", ([status = "", ending = ""]) => {
+    const run = answered(status);
+    const texts = [card(run).text, ...notices(run)];
+    expect(texts).toHaveLength(2);
+    for (const text of texts) {
+      expect(text).toContain("not applied");
+      expect(text).toContain(`he service says that the request ${ending}.`);
+      expect(text).not.toMatch(/decided (elsewhere|outside)/i);
+    }
+    expect(run.approvals).toMatchObject([{ state: { delivery: { type: "elsewhere" } } }]);
+    const relisted = observe(run, aSnapshot(run, ["apr_1"], { askedAt: NOON + 60_000 }), contextAt(60_000));
+    expect(card(relisted).text).toContain(`The service said that this request ${ending}. But the service`);
+  });
+
+  test("expired also leaves a denial not applied", () =>
+    expect(card(answered("expired", "deny")).text).toContain("⚠️ Denial not applied"));
+
+  test("denied is one", () => {
+    const run = answered("denied");
+    for (const text of [card(run).text, ...notices(run)])
+      expect(text).toContain("decided outside Countersign");
+  });
 });

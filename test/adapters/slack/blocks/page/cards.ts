@@ -43,6 +43,7 @@ const past = (cause: PastDecision["cause"], words = ""): PastDecision => ({
   words,
 });
 
+const SAYS = "The agent service says of this approval:";
 const UNLISTED = { process: "this one", since: NOON, looks: 1 };
 const ANSWERED = '{"ok":false} ". The service confirmed it.';
 const unsure = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "timeout" } as const;
@@ -156,10 +157,8 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
   ],
   elsewhere: [
     card("refused, and gone", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: true })),
-    card(
-      "the service says the contrary",
-      decided({ type: "elsewhere", at: NOON, words: "The agent service says of this approval: deny." }),
-    ),
+    card("the service says the contrary", decided({ type: "elsewhere", at: NOON, words: `${SAYS} deny.` })),
+    card("expired", decided({ type: "elsewhere", at: NOON, words: `${SAYS} expired.` })),
     card(
       "the service refused the denial",
       decided({ type: "elsewhere", at: NOON, words: SERVICE_SAYS }, "deny"),
