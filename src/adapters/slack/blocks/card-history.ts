@@ -60,35 +60,35 @@ function pastLine({ request }: Approval, { decision, cause, words }: PastDecisio
 function pastWords(cause: Exclude<PastDecision["cause"], "undone">, serviceWords: string): string {
   switch (cause) {
     case "request-changed":
-      return "Not sent: the request changed first.";
+      return "Not applied: the request changed first.";
     case "no-longer-listed":
-      return "Not sent: the service no longer listed it as pending.";
+      return "Not applied: the service no longer listed it as pending.";
     case "unreadable":
-      return "Not sent: the service then sent it in a format that Countersign can't read.";
+      return "Not applied: the service then sent it in a format that Countersign can't read.";
     case "run-missing":
-      return "Not sent: the service no longer knew the run.";
+      return "Not applied: the service no longer knew the run.";
     case "run-over":
-      return "Not sent: the run ended first.";
+      return "Not applied: the run ended first.";
     case "refused":
       return `The service refused it${answerAfter(serviceWords, 300)}`;
     case "denied":
-      return "Not sent: someone denied it.";
+      return "Not applied: someone denied it.";
     case "expired":
-      return "Not sent: too few people approved it in time.";
+      return "Not applied: too few people approved it in time.";
     case "voter-may-not":
       return "It no longer counts: this person is no longer allowed to decide it.";
     case "rule-changed":
       return "It no longer counts: the rule or an approver's groups changed.";
     case "unwatched":
-      return "Not sent: Countersign stopped watching the run.";
+      return "Not applied: Countersign stopped watching the run.";
     case "stopped":
-      return "Not sent: the run was stopped first.";
+      return "Not applied: the run was stopped first.";
     case "frozen":
-      return "Not sent: Countersign was frozen first.";
+      return "Not applied: Countersign was frozen first.";
     case "restored":
       return "It no longer counts: Countersign was restored from an older copy and can't tell whether it was sent.";
     case "tampered":
-      return "Not sent: it does not match the audit. The database was changed outside Countersign.";
+      return "Not applied: it does not match the audit. The database was changed outside Countersign.";
   }
 }
 

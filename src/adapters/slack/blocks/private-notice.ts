@@ -82,7 +82,8 @@ function decisionWords(notice: DecisionNotice): DecisionWords {
   switch (notice.type) {
     case "decision-void":
       if (notice.cause === "restored") return RESTORED;
-      return { title: "Your decision was not sent", ending: ": ", rest: voidWords(notice.cause) };
+      // The service may have turned it away, such as with 429.
+      return { title: "Your decision did not take effect", ending: ": ", rest: voidWords(notice.cause) };
     case "decision-stopped":
       return {
         title: "Your decision is not sent again",
@@ -148,7 +149,7 @@ const requestLine = (asked: string | null) => (asked === null ? [] : [line(span(
 function beginningOf(notice: DecisionNotice): string {
   switch (notice.type) {
     case "decision-void":
-      return notice.cause === "restored" ? "Approval no longer counts" : "Decision not sent";
+      return notice.cause === "restored" ? "Approval no longer counts" : "Decision not applied";
     case "decision-stopped":
       return "❓ Sent, no longer counts";
     case "decision-unconfirmed":

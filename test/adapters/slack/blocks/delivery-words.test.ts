@@ -6,6 +6,7 @@ import { readRun } from "#src/adapters/agents/run-record.ts";
 import { approvalCard } from "#src/adapters/slack/blocks/approval-card.ts";
 import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { applyOutcome } from "#src/domain/apply-outcome.ts";
+import { withdrawApproval } from "#src/domain/decision-delivery.ts";
 import { observe } from "#src/domain/observe.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import { type Run, runId } from "#src/domain/run.ts";
@@ -97,6 +98,27 @@ test("a contrary answer to a decision that was sent again, after a lost answer, 
   const ended = applyOutcome(again, send, { type: "elsewhere", words }, contextAt());
   expect(ended.approvals).toMatchObject([{ state: { delivery: { type: "unconfirmed" } } }]);
   expect(card(ended).text).toContain("The service says of the request: denied.");
+});
+
+describe("a decision that the service turned away for now, and that then became void because", () => {
+  const run = deliveredRun({ type: "retry", notBefore: NOON, tries: 1, lost: false, why: "HTTP 429" });
+  const seen = (pending: Parameters<typeof aSnapshot>[1], status: string): Run =>
+    observe(run, aSnapshot(run, pending, { status, askedAt: NOON + 1 }), contextAt(1));
+  const changed = [{ id: "apr_1", content: { action: "delete all" } }];
+
+  test.for([
+    ["the run ended", seen([], "failed"), "the run ended first"],
+    ["the request changed", seen(changed, "awaiting_approval"), "the request changed first"],
+    ["the run was stopped", withdrawApproval(run, first.id, "stopped", contextAt(1)), "was stopped first"],
+    ["it was no longer listed", after(run), "no longer list"],
+  ] as const)("%s, is not called unsent", ([, of, why]) => {
+    const notices = of.notices.map(({ says }) => printedMessage(privateNotice(says, of)));
+    expect(notices).toEqual([expect.stringContaining("Your decision did not take effect")]);
+    for (const text of [card(of).text, ...notices]) {
+      expect(text).toContain(why);
+      expect(text).not.toMatch(/not sent/i);
+    }
+  });
 });
 
 describe("an answer to a decision with the word", () => {
