@@ -17,6 +17,7 @@ import { gatheredRenderKey, isGatheredSlot } from "./gathered-call.ts";
 import { escalatedMs, reachedStages } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
 import { holdEnd } from "./hold.ts";
+import { lapseIn } from "./lapse.ts";
 import {
   hasGivenUpId,
   isMissing,
@@ -235,8 +236,11 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
         ? `sending again${reason === null ? holdUpRenderKey(delivery) : waits}${answer}`
         : `${delivery.notSent ? "unsent" : "waiting"} ${reason ?? delivery.why}`;
     case "confirmed":
-    case "elsewhere":
-      return `${delivery.type}${listed}`;
+      return `confirmed${listed}`;
+    case "elsewhere": {
+      const lapse = lapseIn(delivery.words);
+      return `elsewhere${lapse === null ? "" : ` ${lapse}`}${listed}`;
+    }
     case "unconfirmed": {
       const isAbsent = delivery.cause === "run-missing" && delivery.stillListed === false;
       const accepted = delivery.accepted ? ", accepted" : "";

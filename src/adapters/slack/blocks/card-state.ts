@@ -10,12 +10,13 @@ import {
 } from "../../../domain/approval.ts";
 import { shownWaitingReason, type WaitingReason } from "../../../domain/decision-gate.ts";
 import { type HoldEnd, holdEnd } from "../../../domain/hold.ts";
+import { lapseIn } from "../../../domain/lapse.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { isBraked, type Run } from "../../../domain/run.ts";
 import { requestSlot } from "../../../domain/slot.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
-import { CLOSED_TITLES, closedWords, deliveryWords, lapseIn } from "./delivery-words.ts";
+import { CLOSED_TITLES, closedWords, deliveryWords } from "./delivery-words.ts";
 import { count } from "./rich.ts";
 
 /** The state's name in the card's markup. Tests wait for this name, so titles and sentences are free to change. */

@@ -8,6 +8,7 @@ import {
   type PastDecision,
 } from "../../../domain/approval.ts";
 import { isKnownToService } from "../../../domain/end-run.ts";
+import { lapseIn, SAYS } from "../../../domain/lapse.ts";
 import { isWatched, type Run } from "../../../domain/run.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 
@@ -143,7 +144,6 @@ function unconfirmedWords(
 // Not now."). A sentence that already names the service needs only the rest.
 
 const ANSWERED = /^The agent service answered HTTP (\d{3})(?: \(([^()]*)\))?(?:: ([^]*)|\.)$/;
-const SAYS = /^The agent service says of this approval: ([^]*)$/;
 
 /** Returns " (HTTP 409): Not now.", " (HTTP 409, conflict)." or ": any other words.": untrusted text on one line, ending with a period. */
 export function answerAfter(words: string, max: number): string {
@@ -159,20 +159,6 @@ export function withoutSpeaker(words: string): string {
   const says = SAYS.exec(words)?.[1];
   if (says !== undefined) return says;
   return ANSWERED.test(words) ? words.replace("The agent service answered ", "") : words;
-}
-
-/** The service's words for a request that ended without a decision, as our sentences continue after "the request". */
-const LAPSES: { readonly [word: string]: string } = {
-  expired: "has expired",
-  withdrawn: "was withdrawn",
-  canceled: "was canceled",
-  cancelled: "was canceled",
-};
-
-/** Returns how the request ended, such as "has expired", or null if the service says anything else. */
-export function lapseIn(words: string): string | null {
-  const word = SAYS.exec(words)?.[1]?.replace(/\.$/, "") ?? "";
-  return Object.hasOwn(LAPSES, word) ? (LAPSES[word] ?? null) : null;
 }
 
 function sentence(words: string, max: number): string {

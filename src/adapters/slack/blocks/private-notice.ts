@@ -3,6 +3,7 @@
 import type { Approval } from "../../../domain/approval.ts";
 import type { DecisionNotice, NoticeContent } from "../../../domain/notice.ts";
 import type { MessageTs } from "../../../domain/ids.ts";
+import { lapseIn } from "../../../domain/lapse.ts";
 import { cardOf, type Run, runId } from "../../../domain/run.ts";
 import { askedIn } from "../../../domain/text/headline.ts";
 import { tooFewApproversTitle, tooFewApproversWords } from "./pending-card.ts";
@@ -22,7 +23,7 @@ import {
   span,
   untrustedSpan,
 } from "./rich.ts";
-import { lapseIn, withoutSpeaker } from "./delivery-words.ts";
+import { withoutSpeaker } from "./delivery-words.ts";
 
 const SERVICE_WORDS_CHARS = 500;
 
