@@ -2,16 +2,8 @@
 
 import { mayOnlyPeopleDeny } from "./applied-rule.ts";
 import { close, reopen, unconfirmed, voidAndClose, withDelivery, withSaid } from "./approval-transitions.ts";
-import {
-  answeredBefore,
-  type Approval,
-  type ClosedCause,
-  type Decision,
-  type Delivery,
-  isSurelyUnapplied,
-  type PastDecision,
-  type Request,
-} from "./approval.ts";
+import type { Approval, ClosedCause, Decision, PastDecision, Request } from "./approval.ts";
+import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./effect.ts";
 import { callToReopened } from "./follow-up-due.ts";

@@ -3,16 +3,8 @@
 // engine/change-runs.ts choose the next delivery.
 
 import type { Times } from "./context.ts";
-import {
-  answeredBefore,
-  type Approval,
-  type ClosedCause,
-  type Decision,
-  type Delivery,
-  type Dispute,
-  type PastDecision,
-  type Request,
-} from "./approval.ts";
+import type { Approval, ClosedCause, Decision, Dispute, PastDecision, Request } from "./approval.ts";
+import { answeredBefore, type Delivery } from "./delivery.ts";
 import type { SortedVotes } from "./quorum.ts";
 import { afterChange } from "./follow-up.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";

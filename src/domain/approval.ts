@@ -6,7 +6,8 @@
 //      └──────reopen───────┘
 //   pending, or decided and void ──gone, unreadable, run over; pending: expired──► closed ──listed again──► pending (a new card version)
 
-import { type AuditPlace, type FinalOutcome, isFinalOutcome } from "./audit/hash-chain.ts";
+import type { AuditPlace } from "./audit/hash-chain.ts";
+import { type Delivery, isFinal } from "./delivery.ts";
 import type { Call, FollowUp } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, UserId, PersonId } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -71,82 +72,6 @@ export type Request = {
 
 /** One changed field, with both values drawn as text for a channel. Null if the request had, or has, no such field. */
 export type FieldChange = { readonly name: string; readonly was: string | null; readonly is: string | null };
-
-/** An answer that does not say whether the decision was applied. Both fields are absent if the answer was lost. */
-type Answered = {
-  /** The service's own words (untrusted) in a 2xx answer that says neither yes nor no. */
-  readonly answered?: string;
-  /** The HTTP status of an error that does not say whether the decision was applied, such as 503. */
-  readonly failedWith?: number;
-};
-
-/** A last state, since `at` (monotonic). `stillListed`: whether the service lists the approval a minute later. Null or absent: not known.
- * `told`: the people who gave it were told that it is listed. */
-type Ended = { readonly at: number; readonly stillListed?: boolean | null; readonly told?: true };
-
-export type Delivery =
-  /** Committed, and sent at `sendAt` (monotonic) unless someone undoes or denies it first. `until` is for people (wall time). Pauses make
-   * both later (hold.ts). */
-  | { readonly type: "held"; readonly until: number; readonly sendAt: number }
-  /** Committed. No byte has been sent yet. */
-  | { readonly type: "recorded" }
-  /** A POST may be in flight. `lost`: an earlier POST got no clear answer. `notSent`: no byte was sent in any earlier try. `otherListed`:
-   * since the mark, the service has listed another request under this id. */
-  | ({
-      readonly type: "sending";
-      readonly at: number;
-      readonly tries: number;
-      readonly lost: boolean;
-      readonly notSent?: true;
-      readonly otherListed?: true;
-    } & Answered)
-  /** Not applied, or still listed after an unclear answer. The same content is sent again at `notBefore` (monotonic) or later. */
-  | ({
-      readonly type: "retry";
-      readonly notBefore: number;
-      readonly tries: number;
-      readonly lost: boolean;
-      readonly why: string;
-      /** Held back until an admin acknowledges tampering (check-before-sending.ts). */
-      readonly heldBack?: true;
-      /** No byte was ever sent, or after a lost answer none in the last try: a check that must come first could not be completed. */
-      readonly notSent?: true;
-    } & Answered)
-  /** We learned at `since` (monotonic) that no clear answer had arrived. We ask the service whether the approval is still pending. */
-  | ({
-      readonly type: "unsure";
-      readonly since: number;
-      /** The service asked us not to call before this time (monotonic). */
-      readonly notBefore: number;
-      readonly tries: number;
-      readonly why: string;
-    } & Answered)
-  /** The service applied it. */
-  | ({ readonly type: "confirmed" } & Ended)
-  /** Refused with the service's words, so certainly not applied. `absent`: the service no longer lists the approval. Only a fetch that
-   * began after `at` (monotonic) counts. */
-  | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
-  /** Someone else resolved the approval, and our decision was not applied. */
-  | ({ readonly type: "elsewhere"; readonly words: string } & Ended)
-  /** Sent but never confirmed: the approval is resolved, or nothing more may be sent. `said`: the service's word for it (untrusted).
-   * `accepted`: the service took it, perhaps for the changed request. */
-  | ({
-      readonly type: "unconfirmed";
-      readonly said?: string;
-      readonly cause:
-        | "no-longer-listed"
-        | "request-changed"
-        | "run-missing"
-        | "refused-after-lost-answer"
-        /** The answer was unclear, and the voters may no longer decide. */
-        | "no-longer-authorised"
-        /** The answer was unclear, and since then the run was stopped or the channel frozen. */
-        | "stopped"
-        | "frozen"
-        | "tampered";
-      readonly accepted?: true;
-    } & Ended &
-      Answered);
 
 /** Why an approval closed without a decision. `unreadable`: the service still lists it, but in a form that cannot be read. */
 export const CLOSED_CAUSES = {
@@ -272,28 +197,6 @@ export function isUndecided({ state }: Pick<Approval, "state">): boolean {
 /** Returns whether nothing more will be sent or awaited for this approval. */
 export const isSettled = ({ state }: Approval): boolean =>
   state.type === "closed" || (state.type === "decided" && isFinal(state.delivery));
-
-/** Returns whether no POST of it can have been applied: none has left, or the service turned each one away (such as with 401 or 429). */
-export const isSurelyUnapplied = (delivery: Delivery): boolean =>
-  delivery.type === "held" || delivery.type === "recorded" || (delivery.type === "retry" && !delivery.lost);
-
-/** Returns the unclear answer of a delivery, to carry it over to the next delivery of the same decision. */
-export function answeredBefore(delivery: Delivery): Answered {
-  const { answered, failedWith }: Answered & Pick<Delivery, "type"> = delivery;
-  return {
-    ...(answered === undefined ? {} : { answered }),
-    ...(failedWith === undefined ? {} : { failedWith }),
-  };
-}
-
-/** Returns whether the delivery has reached its last state. */
-export function isFinal(delivery: Delivery): delivery is Extract<Delivery, { type: FinalOutcome }> {
-  return isFinalOutcome(delivery.type);
-}
-
-/** Returns whether the decision took effect or still can, as far as we know. */
-export const isInForce = ({ type }: Delivery): boolean =>
-  !["refused", "elsewhere", "unconfirmed"].includes(type);
 
 /** Returns the disputes that no admin has closed. */
 export function openDisputes({ disputes = [] }: Approval): readonly Dispute[] {

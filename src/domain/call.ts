@@ -3,7 +3,8 @@
 // in a channel that the policy names.
 
 import { deadlineOf, outcomeAtDeadline } from "./applied-rule.ts";
-import { type Approval, isInForce, type Verdict } from "./approval.ts";
+import type { Approval, Verdict } from "./approval.ts";
+import { isInForce } from "./delivery.ts";
 import type { Call, Called } from "./follow-up.ts";
 import type { ApprovalId } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";

@@ -12,13 +12,8 @@ import {
   voidAndClose,
   withDelivery,
 } from "./approval-transitions.ts";
-import {
-  answeredBefore,
-  type Approval,
-  type Decision,
-  type Delivery,
-  isSurelyUnapplied,
-} from "./approval.ts";
+import type { Approval, Decision } from "./approval.ts";
+import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery.ts";
 import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { backoffMs, type Outcome } from "./effect.ts";

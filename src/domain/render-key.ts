@@ -1,7 +1,8 @@
 // Render keys: short names of what each message of a run should show now. A message that shows another key is stale and is drawn again.
 // The card builders draw from the same state, so a key must change whenever the drawing would.
 
-import { answeredBefore, type Approval, type Delivery, isFinal, openDisputes } from "./approval.ts";
+import { type Approval, openDisputes } from "./approval.ts";
+import { answeredBefore, type Delivery, isFinal } from "./delivery.ts";
 import { brakeRenderKey } from "./brake.ts";
 import { shownWaitingReason } from "./decision-gate.ts";
 import { precedentsRenderKey } from "./same-request.ts";

@@ -1,7 +1,8 @@
 // What the thread's message about a stop reports: the requests that the stop denies, and the approvals that it came too late for.
 
 import { mayOnlyPeopleDeny } from "./applied-rule.ts";
-import { type Approval, type Decision, isFinal } from "./approval.ts";
+import type { Approval, Decision } from "./approval.ts";
+import { isFinal } from "./delivery.ts";
 import { cardOf, isMissing, isStoppable, isWatched, type Run, stopRenderKey } from "./run.ts";
 import { STOPPED } from "./slot.ts";
 

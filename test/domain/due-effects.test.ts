@@ -2,7 +2,8 @@
 // settle an open question.
 
 import { describe, expect, test } from "vitest";
-import type { Approval, Delivery } from "#src/domain/approval.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import type { Delivery } from "#src/domain/delivery.ts";
 import { newsMark } from "#src/domain/poll-schedule.ts";
 import {
   type PostedMessage,

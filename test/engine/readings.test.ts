@@ -1,7 +1,8 @@
 // What is counted about the runs of this process, and how old it is.
 
 import { expect, test } from "vitest";
-import type { Approval, Delivery } from "#src/domain/approval.ts";
+import type { Approval } from "#src/domain/approval.ts";
+import type { Delivery } from "#src/domain/delivery.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { ApprovalId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Plan } from "#src/domain/reconcile.ts";

@@ -6,7 +6,6 @@ import {
   type ApproverCount,
   CLOSED_CAUSES,
   type Decision,
-  type Delivery,
   type Dispute,
   type FieldChange,
   type PastDecision,
@@ -14,6 +13,7 @@ import {
   type RunContext,
   type Verdict,
 } from "../../domain/approval.ts";
+import type { Delivery } from "../../domain/delivery.ts";
 import type { AuditPlace } from "../../domain/audit/hash-chain.ts";
 import { type ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "../../domain/ids.ts";
 import {

@@ -1,13 +1,8 @@
 // The title and the sentence that a card shows for the state of its approval. Only "confirmed" relies on the service's word. The texts
 // of all earlier states say only what Countersign itself knows.
 
-import {
-  answeredBefore,
-  type Approval,
-  type ClosedCause,
-  type Decision,
-  type Delivery,
-} from "../../../domain/approval.ts";
+import type { Approval, ClosedCause, Decision } from "../../../domain/approval.ts";
+import { answeredBefore, type Delivery } from "../../../domain/delivery.ts";
 import { shownWaitingReason, type WaitingReason } from "../../../domain/decision-gate.ts";
 import { type HoldEnd, holdEnd } from "../../../domain/hold.ts";
 import { lapseIn } from "../../../domain/lapse.ts";

@@ -1,14 +1,8 @@
 // Texts, requests and runs as the worst service and the worst person would write them.
 
 import * as fc from "fast-check";
-import {
-  type Approval,
-  type ApprovalState,
-  type Decision,
-  type Delivery,
-  type PastDecision,
-  type Request,
-} from "#src/domain/approval.ts";
+import type { Approval, ApprovalState, Decision, PastDecision, Request } from "#src/domain/approval.ts";
+import type { Delivery } from "#src/domain/delivery.ts";
 import { newApproval } from "#src/domain/approval-transitions.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import { isRecord, type Json } from "#src/domain/json.ts";
