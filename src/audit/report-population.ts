@@ -95,7 +95,11 @@ export function outcomes(all: readonly KeptEntry[]): ReportSection {
       countRow("Denied", denied, `the service confirmed a denial ${PERSON}`),
       countRow("Denied by the policy or a stop", alone, "the service confirmed a denial that no person gave"),
       shareRow(approved, denied),
-      countRow("Decided elsewhere", elsewhere, "the service had another decision already"),
+      countRow(
+        "Ended elsewhere",
+        elsewhere,
+        "at the service, the request had been decided or had ended before",
+      ),
       countRow("Result unknown", unknown, "the decision was sent, and the service never confirmed it"),
       countRow(
         "Closed undecided",

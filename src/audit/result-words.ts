@@ -33,7 +33,7 @@ const RESULTS: { readonly [outcome in FinalOutcome | "refused" | "unsure"]: stri
   refused: "was sent, and the service refused it",
   unsure: "was sent; the answer was lost or unclear",
   unconfirmed: "was sent, but the service did not confirm it",
-  elsewhere: "did not take effect: the request was decided elsewhere",
+  elsewhere: "did not take effect: at the service, the request had been decided or had ended",
 };
 
 const isKnownResult = (outcome: string): outcome is keyof typeof RESULTS => Object.hasOwn(RESULTS, outcome);

@@ -3,7 +3,7 @@
 
 import { earlierVotes, mapDecisions, sentReason } from "../domain/approval-transitions.ts";
 import { type Approval, type Decision, isSettled, type PastDecision } from "../domain/approval.ts";
-import { isFinal } from "../domain/delivery.ts";
+import { isFinal } from "../domain/delivery-state.ts";
 import { hasDeniedMoreThan } from "../domain/stop-report.ts";
 import { type AuditPlace, voidOutcome } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";

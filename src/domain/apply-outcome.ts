@@ -2,7 +2,7 @@
 // `recover` settles the marks that a dead process left.
 
 import { withDelivery } from "./approval-transitions.ts";
-import { answeredBefore } from "./delivery.ts";
+import { answeredBefore } from "./delivery-state.ts";
 import { applyApproverCount, applyPolicy } from "./applied-rule.ts";
 import { answerCall, isAnnouncement } from "./call.ts";
 import { applyRequesterGroups } from "./rule-facts.ts";

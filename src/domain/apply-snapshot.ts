@@ -3,7 +3,7 @@
 import { mayOnlyPeopleDeny } from "./applied-rule.ts";
 import { close, reopen, unconfirmed, voidAndClose, withDelivery, withSaid } from "./approval-transitions.ts";
 import type { Approval, ClosedCause, Decision, PastDecision, Request } from "./approval.ts";
-import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery.ts";
+import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery-state.ts";
 import type { Context } from "./context.ts";
 import { backoffMs } from "./effect.ts";
 import { callToReopened } from "./follow-up-due.ts";

@@ -4,7 +4,7 @@
 
 import type { Times } from "./context.ts";
 import type { Approval, ClosedCause, Decision, Dispute, PastDecision, Request } from "./approval.ts";
-import { answeredBefore, type Delivery } from "./delivery.ts";
+import { answeredBefore, type Delivery } from "./delivery-state.ts";
 import type { SortedVotes } from "./quorum.ts";
 import { afterChange } from "./follow-up.ts";
 import type { ApprovalId, Nonce, UserId } from "./ids.ts";

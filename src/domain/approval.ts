@@ -7,7 +7,7 @@
 //   pending, or decided and void ──gone, unreadable, run over; pending: expired──► closed ──listed again──► pending (a new card version)
 
 import type { AuditPlace } from "./audit/hash-chain.ts";
-import { type Delivery, isFinal } from "./delivery.ts";
+import { type Delivery, isFinal } from "./delivery-state.ts";
 import type { Call, FollowUp } from "./follow-up.ts";
 import type { ApprovalId, ChannelId, GroupId, Nonce, UserId, PersonId } from "./ids.ts";
 import type { Json } from "./json.ts";

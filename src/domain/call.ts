@@ -4,7 +4,7 @@
 
 import { deadlineOf, outcomeAtDeadline } from "./applied-rule.ts";
 import type { Approval, Verdict } from "./approval.ts";
-import { isInForce } from "./delivery.ts";
+import { isInForce } from "./delivery-state.ts";
 import type { Call, Called } from "./follow-up.ts";
 import type { ApprovalId } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";

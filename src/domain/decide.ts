@@ -24,7 +24,7 @@ import { endClaimOf } from "./handling.ts";
 import { extendedMs } from "./follow-up.ts";
 import { callNotBefore } from "./follow-up-due.ts";
 import type { Approval, ApprovalState, Decision } from "./approval.ts";
-import { isInForce } from "./delivery.ts";
+import { isInForce } from "./delivery-state.ts";
 import { type NoLongerHeld, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { applyBrake } from "./brake.ts";

@@ -13,7 +13,7 @@ import {
   withDelivery,
 } from "./approval-transitions.ts";
 import type { Approval, Decision } from "./approval.ts";
-import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery.ts";
+import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery-state.ts";
 import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { backoffMs, type Outcome } from "./effect.ts";

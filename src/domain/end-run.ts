@@ -5,7 +5,7 @@ import { outcomeAtDeadline } from "./applied-rule.ts";
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { close, closeAsTampered, unconfirmed, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import type { Approval } from "./approval.ts";
-import { isFinal } from "./delivery.ts";
+import { isFinal } from "./delivery-state.ts";
 import type { Context, Times } from "./context.ts";
 import type { UserId } from "./ids.ts";
 import { addNoticesToDeciders, isOutdated, noticesOf } from "./observe.ts";

@@ -4,7 +4,7 @@
 
 import { STILL_LISTED_AFTER_MS } from "./apply-snapshot.ts";
 import type { Approval } from "./approval.ts";
-import { isFinal } from "./delivery.ts";
+import { isFinal } from "./delivery-state.ts";
 import { countAt, endsAt, ruleTurnsAt } from "./applied-rule.ts";
 import { type CallIn, callRenderKey, callSlot, callsOf, isCurrent } from "./call.ts";
 import { carriesOpenCall, gatheredRenderKey, gatheredSlots } from "./gathered-call.ts";

@@ -2,7 +2,7 @@
 // The card builders draw from the same state, so a key must change whenever the drawing would.
 
 import { type Approval, openDisputes } from "./approval.ts";
-import { answeredBefore, type Delivery, isFinal } from "./delivery.ts";
+import { answeredBefore, type Delivery, isFinal } from "./delivery-state.ts";
 import { brakeRenderKey } from "./brake.ts";
 import { shownWaitingReason } from "./decision-gate.ts";
 import { precedentsRenderKey } from "./same-request.ts";

@@ -2,7 +2,7 @@
 
 import { mayOnlyPeopleDeny } from "./applied-rule.ts";
 import type { Approval, Decision } from "./approval.ts";
-import { isFinal } from "./delivery.ts";
+import { isFinal } from "./delivery-state.ts";
 import { cardOf, isMissing, isStoppable, isWatched, type Run, stopRenderKey } from "./run.ts";
 import { STOPPED } from "./slot.ts";
 

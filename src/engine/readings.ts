@@ -1,7 +1,7 @@
 // The values that the metrics read at each scrape.
 
 import { type Approval, type Decision, isUndecided } from "../domain/approval.ts";
-import { isFinal } from "../domain/delivery.ts";
+import { isFinal } from "../domain/delivery-state.ts";
 import type { Context } from "../domain/context.ts";
 import { isUndelivered } from "../domain/decision-delivery.ts";
 import { callingRule } from "../domain/follow-up.ts";

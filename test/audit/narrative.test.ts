@@ -26,7 +26,7 @@ test.each([
   ["unsure", "'s decision was sent; the answer was lost or unclear"],
   ["confirmed", "'s decision was sent, and the service confirmed it"],
   ["refused", "'s decision was sent, and the service refused it"],
-  ["elsewhere", "'s decision did not take effect: the request was decided elsewhere"],
+  ["elsewhere", "'s decision did not take effect: at the service, the request had been decided or had ended"],
   ["unconfirmed", "'s decision was sent, but the service did not confirm it"],
   ["void: undone", "'s decision no longer counts: a person took it back"],
   ["void: refused", "'s decision no longer counts: the service refused it"],

@@ -1,7 +1,7 @@
 // The part of the store's contract about finding many runs.
 
 import { describe, expect, test } from "vitest";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { ChannelId, MessageTs, type RunKey, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { anApproval, aRun, aWatchedRun, CHANNEL, NOON, withApprovals } from "../make/run.ts";

@@ -1,7 +1,7 @@
 // What happens to a run when an effect ends: each transition of the tables in approval.ts and post.ts.
 
 import { describe, expect, test } from "vitest";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { backoffMs, type Effect, type Outcome } from "#src/domain/effect.ts";
 import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
 import {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { applyOutcome, settleMarks } from "#src/domain/apply-outcome.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
 import { observe } from "#src/domain/observe.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { close, withDelivery } from "#src/domain/approval-transitions.ts";
 import {
   refusalIfNotOpen,

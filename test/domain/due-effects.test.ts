@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { newsMark } from "#src/domain/poll-schedule.ts";
 import {
   type PostedMessage,

@@ -4,7 +4,7 @@ import { markSending } from "#src/domain/apply-outcome.ts";
 import { earlierVotes, withoutVotes } from "#src/domain/approval-transitions.ts";
 import { callSlot, isCurrent } from "#src/domain/call.ts";
 import type { Approval, Decision } from "#src/domain/approval.ts";
-import { type Delivery, isFinal } from "#src/domain/delivery.ts";
+import { type Delivery, isFinal } from "#src/domain/delivery-state.ts";
 import { effectKey, markedEffects } from "#src/domain/effect.ts";
 import { isAboutDecision } from "#src/domain/notice.ts";
 import { needsFile } from "#src/domain/text/request-text.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { STILL_LISTED_AFTER_MS } from "#src/domain/apply-snapshot.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { observeMissing } from "#src/domain/end-run.ts";
 import { MAX_APPROVALS, observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";

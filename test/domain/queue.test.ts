@@ -4,7 +4,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Approval, isUndecided } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { decidersOf } from "#src/domain/approval-transitions.ts";
 import { ruleOf } from "#src/domain/applied-rule.ts";
 import { type Person, refusalToOpen } from "#src/domain/authorization.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Json } from "#src/domain/json.ts";
 import { MAX_APPROVALS, observe, requestOf } from "#src/domain/observe.ts";

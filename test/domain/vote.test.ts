@@ -8,7 +8,7 @@ import {
   countKeyOf,
   tooFewApprovers,
 } from "#src/domain/applied-rule.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { markRead } from "#src/domain/approval-transitions.ts";
 import type { Person } from "#src/domain/authorization.ts";
 import { expire, undo } from "#src/domain/decide.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Approval } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { ApprovalId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Plan } from "#src/domain/reconcile.ts";

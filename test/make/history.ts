@@ -1,7 +1,7 @@
 // Runs with a history, created by the domain's own functions.
 
 import type { Verdict } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Context } from "#src/domain/context.ts";
 import { decide } from "#src/domain/decide.ts";

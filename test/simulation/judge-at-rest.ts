@@ -3,7 +3,7 @@
 import type { KeptEntry } from "#src/audit/entry.ts";
 import { earlierVotes } from "#src/domain/approval-transitions.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import { isFinal } from "#src/domain/delivery.ts";
+import { isFinal } from "#src/domain/delivery-state.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { isSameJson } from "#src/domain/json.ts";
 import { isWatched, runId } from "#src/domain/run.ts";

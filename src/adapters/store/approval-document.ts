@@ -13,7 +13,7 @@ import {
   type RunContext,
   type Verdict,
 } from "../../domain/approval.ts";
-import type { Delivery } from "../../domain/delivery.ts";
+import type { Delivery } from "../../domain/delivery-state.ts";
 import type { AuditPlace } from "../../domain/audit/hash-chain.ts";
 import { type ApprovalId, ChannelId, GroupId, Nonce, TeamId, UserId } from "../../domain/ids.ts";
 import {

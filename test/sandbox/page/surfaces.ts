@@ -16,7 +16,7 @@ import { homeView } from "#src/adapters/slack/blocks/home-view.ts";
 import { runForm } from "#src/adapters/slack/blocks/run-form.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { Approval, Decision } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { ChannelId, RunId, UserId } from "#src/domain/ids.ts";
 import type { Run } from "#src/domain/run.ts";
 import { OUTCOME } from "#src/domain/slot.ts";

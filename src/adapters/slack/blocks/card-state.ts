@@ -2,7 +2,7 @@
 // of all earlier states say only what Countersign itself knows.
 
 import type { Approval, ClosedCause, Decision } from "../../../domain/approval.ts";
-import { answeredBefore, type Delivery } from "../../../domain/delivery.ts";
+import { answeredBefore, type Delivery } from "../../../domain/delivery-state.ts";
 import { shownWaitingReason, type WaitingReason } from "../../../domain/decision-gate.ts";
 import { type HoldEnd, holdEnd } from "../../../domain/hold.ts";
 import { lapseIn } from "../../../domain/lapse.ts";

@@ -1,7 +1,7 @@
 // What a card says about the delivery of its decision to the service, in addition to its title.
 
 import type { ClosedCause, Decision, PastDecision } from "../../../domain/approval.ts";
-import { answeredBefore, type Delivery } from "../../../domain/delivery.ts";
+import { answeredBefore, type Delivery } from "../../../domain/delivery-state.ts";
 import { isKnownToService } from "../../../domain/end-run.ts";
 import { lapseIn, SAYS } from "../../../domain/lapse.ts";
 import { isWatched, type Run } from "../../../domain/run.ts";

@@ -6,7 +6,7 @@ import { auditNote, historyBlocks, precedentBlocks } from "#src/adapters/slack/b
 import { beyondForm, cardState } from "#src/adapters/slack/blocks/card-state.ts";
 import { UNNAMED } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Approval, Dispute } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
 import type { Run } from "#src/domain/run.ts";

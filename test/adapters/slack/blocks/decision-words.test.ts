@@ -6,7 +6,7 @@ import { privateNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { renderKey } from "#src/domain/render-key.ts";
 import { OPENING, STOPPED, cardSlot } from "#src/domain/slot.ts";
 import { ApprovalId } from "#src/domain/ids.ts";
@@ -27,9 +27,8 @@ const decided = (delivery: Delivery, of = run, facts: Facts = {}): string =>
 
 function cardWith(delivery: Delivery, of = run, { unlisted = null, ...facts }: Facts = {}): Message {
   const approval = { ...anApproval(), unlisted };
-  const { digest } = approval.request;
-  const by = { team: TEAM, user: APPROVER };
-  const decision = { verdict: "approve", reason: "Checked", by, at: NOON, digest, ...facts } as const;
+  const about = { by: { team: TEAM, user: APPROVER }, at: NOON, digest: approval.request.digest };
+  const decision = { verdict: "approve", reason: "Checked", ...about, ...facts } as const;
   return approvalCard(of, { ...approval, state: { type: "decided", decision, delivery } });
 }
 

@@ -11,7 +11,7 @@ import { BUILT_IN_RULE } from "#src/domain/policy/policy.ts";
 import { cardRenderKey, renderKey } from "#src/domain/render-key.ts";
 import { close, withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Decision } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { callSlot } from "#src/domain/call.ts";
 import { withFollowUp } from "#src/domain/follow-up.ts";
 import { claim, handOver } from "#src/domain/handling.ts";

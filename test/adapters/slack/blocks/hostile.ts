@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check";
 import type { Approval, ApprovalState, Decision, PastDecision, Request } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { newApproval } from "#src/domain/approval-transitions.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import { isRecord, type Json } from "#src/domain/json.ts";

@@ -16,7 +16,7 @@ import { applyOutcome, markSending } from "#src/domain/apply-outcome.ts";
 import { applyPolicy } from "#src/domain/applied-rule.ts";
 import { newApproval, reopen, withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval, Request } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { callSlot, callsOf } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { type Outcome } from "#src/domain/effect.ts";

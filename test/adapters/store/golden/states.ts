@@ -1,7 +1,7 @@
 // Runs in every state that can be stored, as this version of the program writes them.
 
 import type { Approval, ApprovalState, Decision, PastDecision } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { ApprovalId, GroupId, MessageTs, RunId } from "#src/domain/ids.ts";
 import { type Json, parseJson } from "#src/domain/json.ts";
 import { BUILT_IN_RULE, keptRule } from "#src/domain/policy/policy.ts";

@@ -29,7 +29,7 @@ import {
 import { createWorkspaceCheck } from "#src/adapters/slack/workspace-check.ts";
 import { MessageTs } from "#src/domain/ids.ts";
 import { err, ok } from "#src/domain/result.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import type { Run } from "#src/domain/run.ts";
 import { OPENING } from "#src/domain/slot.ts";
 import { PortError } from "#src/ports.ts";

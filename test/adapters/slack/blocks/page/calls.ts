@@ -4,7 +4,7 @@ import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { withDelivery } from "#src/domain/approval-transitions.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { callSlot } from "#src/domain/call.ts";
 import { type Call, type Gathered, withFollowUp } from "#src/domain/follow-up.ts";
 import { ChannelId, GroupId, MessageTs } from "#src/domain/ids.ts";

@@ -5,7 +5,7 @@ import type { PartId } from "#src/adapters/slack/blocks/message-id.ts";
 import { newApproval, reopen, withSaid } from "#src/domain/approval-transitions.ts";
 import { lookUpKeyOf } from "#src/domain/applied-rule.ts";
 import type { Approval, ClosedCause, PastDecision } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { ApprovalId, GroupId } from "#src/domain/ids.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { type ListedPeople, listsOf, NO_ONE, together } from "#src/domain/policy/named-people.ts";

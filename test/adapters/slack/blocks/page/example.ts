@@ -4,7 +4,7 @@ import type { View } from "@slack/types";
 import type { Deployment } from "#src/adapters/slack/blocks/deployment.ts";
 import type { Message } from "#src/adapters/slack/blocks/rich.ts";
 import type { Approval, Decision, Verdict } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { STOP_REASON } from "#src/domain/brake.ts";
 import { withFollowUp } from "#src/domain/follow-up.ts";
 import type { Freeze } from "#src/domain/freeze.ts";

@@ -10,7 +10,7 @@ import { runForm, savedTaskForm, taskMenu } from "#src/adapters/slack/blocks/run
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import type { Run } from "#src/domain/run.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
 import { SHOW_MINE } from "#src/adapters/slack/queue-choice.ts";

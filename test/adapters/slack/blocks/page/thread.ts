@@ -3,7 +3,7 @@
 import { messageIn } from "#src/adapters/slack/blocks/run-thread.ts";
 import type { MessageId } from "#src/adapters/slack/blocks/message-id.ts";
 import type { Approval } from "#src/domain/approval.ts";
-import type { Delivery } from "#src/domain/delivery.ts";
+import type { Delivery } from "#src/domain/delivery-state.ts";
 import { applyListing } from "#src/domain/listing.ts";
 import { markTampered } from "#src/domain/end-run.ts";
 import { ApprovalId, MessageTs, RunId, UNKNOWN_PERSON } from "#src/domain/ids.ts";
