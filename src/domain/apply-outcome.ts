@@ -133,6 +133,10 @@ function applyPeopleOutcome(
   return answerCall(run, approval, call, { found, retryAt: monotonic + wait });
 }
 
+/** After so many tries, a notice that Slack may have delivered each time is repeated rarely (ms). Our choice. */
+const PROMPT_TRIES = 5;
+const REPEATED_EVERY_MS = 60 * 60_000;
+
 /**
  * A notice about a decision is sent again after a lost answer, like a receipt: it may arrive twice, but is not lost. Any other notice is
  * delivered at most once. None is sent again once the run has been over for a day.
@@ -142,8 +146,10 @@ function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, monotonic: n
   // Without a mark, no byte of it was sent.
   if (notice === undefined || (outcome.type === "unsure" && notice.state === "planned")) return run;
   const tries = (notice.tries ?? 0) + 1;
-  const notBefore = monotonic + backoffMs(tries, retryAfterOf(outcome));
-  const isAgain = outcome.type === "later" || (outcome.type === "unsure" && isAboutDecision(notice.says));
+  const isRepeated = outcome.type === "unsure" && isAboutDecision(notice.says);
+  const least = isRepeated && tries > PROMPT_TRIES ? REPEATED_EVERY_MS : 0;
+  const notBefore = monotonic + Math.max(backoffMs(tries, retryAfterOf(outcome)), least);
+  const isAgain = outcome.type === "later" || isRepeated;
   if (!isAgain || isHopeless(run, tries, notBefore))
     return { ...run, notices: run.notices.filter((each) => each.id !== id) };
   return changeNotice(run, id, (each) => ({ ...each, state: "planned", notBefore, tries }));

@@ -7,7 +7,9 @@ import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery-sta
 import type { Context } from "./context.ts";
 import { backoffMs } from "./effect.ts";
 import { callToReopened } from "./follow-up-due.ts";
+import { isSameJson, type Json } from "./json.ts";
 import type { DecisionNotice } from "./notice.ts";
+import { withoutFields } from "./policy/policy.ts";
 import { DECISION_LINGER_MS, isGone, withMissedFetch } from "./snapshot.ts";
 
 /** If the service still lists an approval this long after its decision reached its last state (ms), the card says so. */
@@ -164,7 +166,7 @@ function applyToDecided(
     case "unconfirmed":
       return applyToFinal(approval, decision, delivery, fetched);
     case "sending":
-      return isOther(fetched.sighting, decision) && delivery.otherListed !== true
+      return isOther(fetched.sighting, approval.request) && delivery.otherListed !== true
         ? withoutNotice(withDelivery(approval, decision, { ...delivery, otherListed: true }))
         : withoutNotice(approval);
   }
@@ -188,8 +190,17 @@ function applyToFinal(
   };
 }
 
-const isOther = (sighting: ReadableSighting, { digest }: Decision): boolean =>
-  sighting.type === "listed" && sighting.request.digest !== digest;
+/** Fields that a service may change while it works on our decision. That makes no other request. */
+const PROGRESS = ["status", "resolved_at", "updated_at"];
+
+/** Returns whether another request is listed. */
+function isOther(sighting: ReadableSighting, decided: Request): boolean {
+  if (sighting.type !== "listed" || sighting.request.digest === decided.digest) return false;
+  const { request } = sighting;
+  const left = [...PROGRESS, ...(decided.volatile ?? []), ...(request.volatile ?? [])];
+  const lasting = ({ content }: Request): Json => withoutFields(content, [...new Set(left)]);
+  return decided.context !== request.context || !isSameJson(lasting(decided), lasting(request));
+}
 
 /** Voids a decision that was certainly not applied, if the approval is gone or its request has changed. */
 function applyToUnapplied(

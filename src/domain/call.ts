@@ -99,7 +99,10 @@ export function fateOf({ approval, call }: CallIn): Fate {
 export function isCurrent({ approval, call }: CallIn): boolean {
   const isNewest = (says: (call: Call) => boolean): boolean => approval.calls?.findLast(says)?.n === call.n;
   if (call.says === "over") return endedByTime({ approval, call }) && isNewest(({ says }) => says === "over");
-  return fateOf({ approval, call }) === "waits" && (!isReminder(call) || isNewest(isReminder));
+  // A call that a request is open again may still wait to be posted. Until then, the reminder before it stands.
+  const follows = (later: Call): boolean =>
+    isReminder(later) && (call.says === "reopened" || later.says !== "reopened");
+  return fateOf({ approval, call }) === "waits" && (!isReminder(call) || isNewest(follows));
 }
 
 /** Returns whether the request of the call was closed or denied because its time was up, and nothing else has happened to it since. */

@@ -9,8 +9,9 @@ import { DECISION_LINGER_MS } from "./snapshot.ts";
 
 /**
  * Returns the approval that a listed request belongs to, or null if the request is new. `sameId`: approvals with its id, oldest first.
- *  1. The newest, if it has this request, unless its decision was given up because of this very change: then null.
- *  2. If the newest is decided for good: null, or shortly after its confirmation the newest, because a lagging replica may still list it.
+ *  1. Shortly after the service accepted its decision, the newest, because a lagging replica may still list it.
+ *  2. The newest, if it has this request, unless its decision was given up because of this very change: then null. Null also if the newest
+ *     is decided for good.
  *  3. While the newest is open: an earlier approval with this request, perhaps listed by a lagging replica. The newest then counts as
  *     absent; once its absence has lasted long enough, it may become this request.
  *  4. Otherwise the newest, whose request has changed.
@@ -21,9 +22,9 @@ export function approvalOfRequest(
 ): Approval | null {
   const newest = sameId.at(-1);
   if (newest === undefined) return null;
+  if (mayStillBeListed(newest, askedAt)) return newest;
   if (hasRequest(newest, request)) return isGivenUpFor(newest, request) ? null : newest;
-  if (isSettled(newest) && newest.state.type === "decided")
-    return mayStillBeListed(newest, askedAt) ? newest : null;
+  if (isSettled(newest) && newest.state.type === "decided") return null;
   const earlier = sameId.findLast((approval) => hasRequest(approval, request));
   return earlier !== undefined && isOpen(newest) ? earlier : newest;
 }
@@ -48,10 +49,13 @@ function isGivenUpFor({ state, request }: Approval, { digest }: Request): boolea
   return state.delivery.cause === "request-changed" && request.digest !== digest;
 }
 
-/** Returns whether a lagging replica may still list the approval as it was before it was confirmed. */
+/** Returns whether a lagging replica may still list the approval as it was before the service accepted its decision. */
 function mayStillBeListed({ state }: Approval, askedAt: number): boolean {
-  const confirmed = state.type === "decided" && state.delivery.type === "confirmed" ? state.delivery : null;
-  return confirmed !== null && askedAt < confirmed.at + DECISION_LINGER_MS;
+  if (state.type !== "decided") return false;
+  const { delivery } = state;
+  const isAccepted =
+    delivery.type === "confirmed" || (delivery.type === "unconfirmed" && delivery.accepted === true);
+  return isAccepted && askedAt < delivery.at + DECISION_LINGER_MS;
 }
 
 /** Returns whether the approval can still end in another way. One that is closed, or refused and absent, is over. */

@@ -59,7 +59,7 @@ describe.each(["approve", "deny"] as const)("a decision (%s) that the service ac
   });
 });
 
-test("the other request has an approval of its own as soon as the decision is answered", () => {
+test("the other request has an approval of its own once no lagging replica can list it as it was", () => {
   const cases = [
     looked(sending(), 10, [OTHER]),
     looked(sending(), 10, ["apr_1"], { extra: { branch: "main" } }),
@@ -67,12 +67,23 @@ test("the other request has an approval of its own as soon as the decision is an
   const facts = [{}, { extra: { branch: "main" } }];
   cases.forEach((run, nth) => {
     const pending = nth === 0 ? [OTHER] : ["apr_1"];
-    const after = looked(answered(run, CONFIRMED), 60, pending, facts[nth]);
+    const soon = looked(answered(run, CONFIRMED), 4_900, pending, facts[nth]);
+    expect(soon.approvals).toMatchObject([{ id: "apr_1", state: { delivery: { type: "unconfirmed" } } }]);
+    const after = looked(soon, 5_100, pending, facts[nth]);
     expect(after.approvals).toMatchObject([
       { id: "apr_1", state: { delivery: { type: "unconfirmed" } } },
       { id: "apr_1 (2)", serviceId: "apr_1", state: { type: "pending" } },
     ]);
   });
+});
+
+test("a field that says how far the service is with the decision makes no other request", () => {
+  for (const field of ["status", "resolved_at", "updated_at"]) {
+    const action = sending().approvals[0]?.request.action ?? null;
+    const moved = { id: "apr_1", content: { action, [field]: "2026-11-28T12:00:00Z" } };
+    const after = answered(looked(sending(), 10, [moved]), CONFIRMED);
+    expect(deliveryIn(after)).toMatchObject({ type: "confirmed" });
+  }
 });
 
 test("a look changes nothing else of a decision that is on its way", () => {

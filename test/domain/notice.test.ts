@@ -11,7 +11,8 @@ import type { Run } from "#src/domain/run.ts";
 import { contextAt } from "../make/history.ts";
 import { APPROVER, aRun, NOON } from "../make/run.ts";
 
-const DAY = 24 * 60 * 60_000;
+const HOUR = 60 * 60_000;
+const DAY = 24 * HOUR;
 const SEND = { type: "send-notice", notice: "t" } as const;
 const notice = {
   id: "t",
@@ -75,6 +76,7 @@ const ABOUT_DECISIONS: readonly NoticeContent[] = [
   { type: "decision-void", approval, cause: "frozen" },
   { type: "decision-stopped", approval },
   { type: "decision-unconfirmed", approval },
+  { type: "decision-still-listed", approval },
   { type: "decision-refused", approval, words: "no" },
   { type: "decision-elsewhere", approval, words: "no" },
 ];
@@ -82,9 +84,10 @@ const ABOUT_DECISIONS: readonly NoticeContent[] = [
 describe.each(ABOUT_DECISIONS)("a private notice of the kind $type", (says) => {
   const UNSURE: Outcome = { type: "unsure", why: "HTTP 503" };
 
-  test("is sent again after each lost answer, less and less often, down to once a minute", () => {
-    const { tried, run } = failing(aRun(), 10 * 60_000, UNSURE, says);
-    expect(tried).toEqual(failing(aRun(), 10 * 60_000).tried);
+  test("is sent again after each lost answer, and after five of them only once an hour", () => {
+    const { tried, run } = failing(aRun(), 3 * HOUR, UNSURE, says);
+    const prompt = [0, 1_000, 3_000, 7_000, 15_000, 31_000];
+    expect(tried).toEqual([...prompt, 31_000 + HOUR, 31_000 + 2 * HOUR]);
     expect(run.notices).toMatchObject([{ id: "t", state: "planned" }]);
   });
 

@@ -1,7 +1,7 @@
 // A closed request that the service lists again: people are called to it, but a service that changes its mind calls no one again and again.
 
 import { describe, expect, test } from "vitest";
-import { callRenderKey } from "#src/domain/call.ts";
+import { callRenderKey, isCurrent } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { observe } from "#src/domain/observe.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
@@ -13,6 +13,7 @@ import { aPolicy, these } from "../make/policy.ts";
 import { APPROVER, aWatchedRun, NOON } from "../make/run.ts";
 
 const MIN = 60_000;
+const NO_ONE = { users: [], groups: [], more: 0 };
 const CHANGED = { id: "apr_1", content: { action: "delete it all" } };
 
 function look(run: Run, pending: readonly ListedApproval[], ms: number, policy = BUILT_IN): Run {
@@ -99,6 +100,18 @@ describe("a request that closes and opens again and again", () => {
     expect(second?.notBefore).toBe((first?.notBefore ?? 0) + 10 * MIN);
     expect(posted(open)).toHaveLength(1);
     expect(posted(gone(open, 3 * MIN))).toEqual([]);
+  });
+
+  test("and a reminder that was posted stands until the next call is posted", () => {
+    const open = flapping(2 * MIN);
+    const [approval] = open.approvals;
+    if (approval === undefined) throw new Error("the run has no approvals");
+    const [first, waiting] = callsOf(open);
+    if (first === undefined || waiting === undefined) throw new Error("there are no calls");
+    const reminder = { ...first, n: 2, says: "last", who: NO_ONE } as const;
+    const calls = [{ ...first, n: 1 }, reminder, { ...waiting, n: 3 }];
+    const current = calls.filter((call) => isCurrent({ approval: { ...approval, calls }, call }));
+    expect(current.map(({ n }) => n)).toEqual([2, 3]);
   });
 
   test("calls them no later each time when it also changes", () => {

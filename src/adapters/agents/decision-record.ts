@@ -5,7 +5,6 @@ import type { Verdict } from "../../domain/approval.ts";
 import type { Json } from "../../domain/json.ts";
 import { isList, isRawNumber, isRecord, isSameJson } from "../../domain/json.ts";
 import { recordIn } from "../../domain/listed-item.ts";
-import { withoutFields } from "../../domain/policy/policy.ts";
 import {
   CONTEXT_NAMES,
   ERROR_NAMES,
@@ -24,7 +23,8 @@ import {
   WORD_NAMES,
   wordsFor,
 } from "./decision-words.ts";
-import { approvalIdIn, timeOf } from "./pending-approvals.ts";
+import { isAnotherRequest } from "./described-request.ts";
+import { approvalIdIn } from "./pending-approvals.ts";
 
 export type SentDecision = {
   readonly run: string;
@@ -54,9 +54,6 @@ const MAX_TEXT_CHARS = 100_000;
 /** Go's format of an unset time. */
 const ZERO_TIME = /^0001-01-01T/;
 const TIME = /^\d{4}-\d\d-\d\d([T ][\d:.]+([+-][\d:]+|Z)?)?$/i;
-
-/** The formats of two answers may differ: one may leave out the fraction of the second, or round it (ms). */
-const SAME_TIME_MS = 1_000;
 
 /** What a record describes: the approval, the run, or something with another id. */
 type About = "approval" | "run" | "other";
@@ -99,20 +96,9 @@ class RecordReader {
   about(expected: About, record: JsonRecord): void {
     const about = this.#aboutOf(record, expected);
     if (expected === "approval" && about === "other") this.#doubts("tells of another approval");
-    if (about === "approval" && this.#isAnotherRequest(record)) this.#doubts("describes another request");
+    if (about === "approval" && isAnotherRequest(record, this.#sent, this.#words))
+      this.#doubts("describes another request");
     this.#record(record, about);
-  }
-
-  /** The request may change between our last GET and the POST, and the service has no way to compare the two. */
-  #isAnotherRequest({ action = null, requested_at = null }: JsonRecord): boolean {
-    const { asked, volatile = [] } = this.#sent;
-    const { action: askedAction } = this.#asked;
-    const isText = typeof action === "string" && action !== "";
-    if (isText && typeof askedAction === "string" && askedAction !== "" && action !== askedAction)
-      return true;
-    const lasting = withoutFields(asked, volatile);
-    const askedAt = isRecord(lasting) ? (recordIn(lasting)["requested_at"] ?? null) : null;
-    return Math.abs(momentOf(requested_at) - momentOf(askedAt)) >= SAME_TIME_MS;
   }
 
   #aboutOf(record: JsonRecord, outer: About): About {
@@ -283,12 +269,6 @@ class RecordReader {
   #doubts(what: string): void {
     this.#doubt ??= what;
   }
-}
-
-/** Returns NaN for an unset time, and for a text without its time zone, which may differ between answers. */
-function momentOf(value: Json): number {
-  const time = typeof value !== "string" || /(?:Z|[+-]\d\d:?\d\d)$/i.test(value) ? timeOf(value) : NaN;
-  return time > 0 ? time : NaN;
 }
 
 function namedAbout(name: string, outer: About): About {

@@ -257,6 +257,14 @@ describe("a record of the approval describes the request that was decided", () =
       expect(isConfirmed(record, { ...sent, asked: other })).toBe(true);
   });
 
+  test("and an action may name our decision, but no other one", () => {
+    const naming = (action: string) => ({ ...record, decision: { approval_id: "a1", action } });
+    expect(isConfirmed(naming("approve"))).toBe(true);
+    expect(isConfirmed(naming(" Approved"))).toBe(true);
+    expect(isConfirmed(naming("deny"))).toBe(false);
+    expect(isConfirmed(naming("Delete production"))).toBe(false);
+  });
+
   test("and the time may change if the policy calls it volatile", () => {
     const body = { ...record, requested_at: "2026-11-20T10:30:00Z" };
     expect(isConfirmed(body, { ...sent, volatile: ["requested_at"] })).toBe(true);
