@@ -48,6 +48,34 @@ describe("the task", () => {
   });
 });
 
+describe("the service's word for a request that is no longer pending", () => {
+  const gone = (words: readonly (readonly [string, string])[]): Run => {
+    const resolved = words.map(([id, said]) => ({ id: ApprovalId(id), said }));
+    const looks = [1, 1 + ABSENT_AFTER_MS, 1 + 3 * ABSENT_AFTER_MS];
+    const facts = resolved.length === 0 ? {} : { resolved };
+    return looks.reduce(
+      (run, ms) => look(run, { ...facts, status: "awaiting_approval" }, ms, []),
+      listedRun("apr_1", "apr_2"),
+    );
+  };
+  const saidOf = ({ approvals }: Run) =>
+    approvals.map(({ state }) => (state.type === "closed" ? (state.said ?? null) : "open"));
+
+  test("is kept with that request", () => {
+    expect(saidOf(gone([["apr_1", "expired"]]))).toEqual(["expired", null]);
+    expect(saidOf(gone([]))).toEqual([null, null]);
+  });
+
+  test("is each of its words, once and in an order that does not change", () => {
+    const words = [
+      ["apr_2", "denied"],
+      ["apr_2", "approved"],
+      ["apr_2", "denied"],
+    ] as const;
+    expect(saidOf(gone(words))).toEqual([null, "approved, denied"]);
+  });
+});
+
 describe("unreadable items that the service lists", () => {
   const run = listedRun("apr_1");
   const LATER = [1, 1 + ABSENT_AFTER_MS, 1 + 3 * ABSENT_AFTER_MS];
