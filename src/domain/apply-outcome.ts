@@ -133,9 +133,10 @@ function applyPeopleOutcome(
   return answerCall(run, approval, call, { found, retryAt: monotonic + wait });
 }
 
-/** After so many tries, a notice that Slack may have delivered each time is repeated rarely (ms). Our choice. */
-const PROMPT_TRIES = 5;
-const REPEATED_EVERY_MS = 60 * 60_000;
+// Our choice: a notice whose answers are lost is sent soon again this many times, and then once in this time (ms), because Slack may deliver
+// each of them.
+const SENT_AGAIN_SOON = 5;
+const SENT_AGAIN_LATER_MS = 60 * 60_000;
 
 /**
  * A notice about a decision is sent again after a lost answer, like a receipt: it may arrive twice, but is not lost. Any other notice is
@@ -146,10 +147,10 @@ function applyNoticeOutcome(run: Run, id: string, outcome: Outcome, monotonic: n
   // Without a mark, no byte of it was sent.
   if (notice === undefined || (outcome.type === "unsure" && notice.state === "planned")) return run;
   const tries = (notice.tries ?? 0) + 1;
-  const isRepeated = outcome.type === "unsure" && isAboutDecision(notice.says);
-  const least = isRepeated && tries > PROMPT_TRIES ? REPEATED_EVERY_MS : 0;
+  const mayArriveTwice = outcome.type === "unsure" && isAboutDecision(notice.says);
+  const least = mayArriveTwice && tries > SENT_AGAIN_SOON ? SENT_AGAIN_LATER_MS : 0;
   const notBefore = monotonic + Math.max(backoffMs(tries, retryAfterOf(outcome)), least);
-  const isAgain = outcome.type === "later" || isRepeated;
+  const isAgain = outcome.type === "later" || mayArriveTwice;
   if (!isAgain || isHopeless(run, tries, notBefore))
     return { ...run, notices: run.notices.filter((each) => each.id !== id) };
   return changeNotice(run, id, (each) => ({ ...each, state: "planned", notBefore, tries }));

@@ -172,7 +172,7 @@ function applyToDecided(
   }
 }
 
-/** Notifies the deciders once if the run may wait for ever. Replicas of the service that disagree would otherwise notify them at each look. */
+/** Notifies the deciders once if the run may wait for ever. If replicas of the service disagree, the answer may change with every look. */
 function applyToFinal(
   approval: Approval,
   decision: Decision,
@@ -190,15 +190,15 @@ function applyToFinal(
   };
 }
 
-/** Fields that a service may change while it works on our decision. That makes no other request. */
+/** A service may change these fields while it works on our decision. The request stays the same. */
 const PROGRESS = ["status", "resolved_at", "updated_at"];
 
 /** Returns whether another request is listed. */
 function isOther(sighting: ReadableSighting, decided: Request): boolean {
   if (sighting.type !== "listed" || sighting.request.digest === decided.digest) return false;
   const { request } = sighting;
-  const left = [...PROGRESS, ...(decided.volatile ?? []), ...(request.volatile ?? [])];
-  const lasting = ({ content }: Request): Json => withoutFields(content, [...new Set(left)]);
+  const ignored = [...PROGRESS, ...(decided.volatile ?? []), ...(request.volatile ?? [])];
+  const lasting = ({ content }: Request): Json => withoutFields(content, [...new Set(ignored)]);
   return decided.context !== request.context || !isSameJson(lasting(decided), lasting(request));
 }
 

@@ -20,7 +20,7 @@ export function waitingReason({ watch, seen }: Run, { unlisted }: Approval): Wai
   return unlisted === "in-doubt" ? "unreadable" : "not-listed";
 }
 
-/** Like `waitingReason`, for a card. A request that a few fetches have missed is being checked, so its unsure decision does not wait. */
+/** The reason that a card gives. An unsure decision whose request a few fetches have missed does not wait: it is being checked. */
 export function shownWaitingReason(run: Run, approval: Approval): WaitingReason | null {
   const { state } = approval;
   const reason = waitingReason(run, approval);

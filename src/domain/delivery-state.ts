@@ -10,8 +10,8 @@ type Answered = {
   readonly failedWith?: number;
 };
 
-/** A last state, since `at` (monotonic). `stillListed`: whether the service lists the approval a minute later. Null or absent: not known.
- * `told`: the people who gave it were told that it is listed. */
+/** A last state, reached at `at` (monotonic). `stillListed`: whether the service lists the approval a minute later; null or absent if that is
+ * not known. `told`: the deciders got the notice about it. */
 type Ended = { readonly at: number; readonly stillListed?: boolean | null; readonly told?: true };
 
 export type Delivery =
@@ -56,7 +56,7 @@ export type Delivery =
   /** Refused with the service's words, so certainly not applied. `absent`: the service no longer lists the approval. Only a fetch that
    * began after `at` (monotonic) counts. */
   | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
-  /** Someone else resolved the approval, and our decision was not applied. */
+  /** Our decision was not applied: the approval was resolved otherwise, or ended at the service, for example by its expiry. */
   | ({ readonly type: "elsewhere"; readonly words: string } & Ended)
   /** Sent but never confirmed: the approval is resolved, or nothing more may be sent. `said`: the service's word for it (untrusted).
    * `accepted`: the service took it, perhaps for the changed request. */

@@ -105,7 +105,7 @@ export function callToReopened(approval: Approval, ctx: Times): Approval {
     isReminder(call) && call.of === requestVersion && call.notBefore > ctx.monotonic;
   if (calls.some(isComing)) return approval;
   const last = calls.findLast(({ says }) => says === "reopened")?.notBefore ?? Number.NEGATIVE_INFINITY;
-  // One that was to come was about the request before it changed. This one takes its turn.
+  // A call that still waits is about the request before it changed, and is void. This call is due when that one was.
   const turn = last > ctx.monotonic ? last : last + REOPENED_EVERY_MS;
   const notBefore = Math.max(callNotBefore(approval, ctx), turn);
   const lookAt = notBefore - GATHER_MS;

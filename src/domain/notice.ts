@@ -56,10 +56,9 @@ export type NoticeContent =
   | { readonly type: "decision-elsewhere"; readonly approval: ApprovalId; readonly words: string };
 
 /** A notice that tells people what became of their own decision. */
-export type DecisionNotice = Exclude<NoticeContent, { type: "cannot-post" | "nobody-can-approve" }>;
+export type DecisionNotice = Extract<NoticeContent, { type: `decision-${string}` }>;
 
-export const isAboutDecision = (says: NoticeContent): says is DecisionNotice =>
-  says.type !== "cannot-post" && says.type !== "nobody-can-approve";
+export const isAboutDecision = ({ type }: NoticeContent): boolean => type.startsWith("decision-");
 
 /** Plans the notice for each of them. Returns the same run if there is no one to tell. */
 export function addNotices<Told extends { readonly notices: readonly PrivateNotice[] }>(

@@ -84,7 +84,7 @@ const ABOUT_DECISIONS: readonly NoticeContent[] = [
 describe.each(ABOUT_DECISIONS)("a private notice of the kind $type", (says) => {
   const UNSURE: Outcome = { type: "unsure", why: "HTTP 503" };
 
-  test("is sent again after each lost answer, and after five of them only once an hour", () => {
+  test("is sent again after each lost answer, and after the sixth only once an hour", () => {
     const { tried, run } = failing(aRun(), 3 * HOUR, UNSURE, says);
     const prompt = [0, 1_000, 3_000, 7_000, 15_000, 31_000];
     expect(tried).toEqual([...prompt, 31_000 + HOUR, 31_000 + 2 * HOUR]);

@@ -175,7 +175,7 @@ export const CLOSED_TITLES = {
 
 type Known = { readonly past?: readonly PastDecision[]; readonly said?: string };
 
-/** `known` lacks what is not known. */
+/** `past` and `said` are absent if they are not known. */
 export function closedWords(cause: ClosedCause, { past, said }: Known = {}): string {
   switch (cause) {
     case "no-longer-listed":
