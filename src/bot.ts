@@ -157,7 +157,7 @@ export function createBot(ports: BotDeps, limits: PollLimits): Bot {
     policyChanged: () => applyPolicyToWaiting({ ...deps, engine }),
     stop: async (ms) => {
       for (const part of [poller, messages.cards, deps.watchdog]) part.stop();
-      const parts = [...loops.all, messages.orphans, health, sharedNews, leaseKeeper, engine];
+      const parts = [...loops.all, messages.orphans, health, sharedNews, engine];
       await stopAllThenRelease(parts, { ...engineDeps, leaseKeeper }, ms);
     },
   };
@@ -271,7 +271,10 @@ function createUseCases(deps: EngineDeps) {
   };
 }
 
-/** Stops all parts at once and waits at most `ms` for work in progress. Once the leases are handed back, nothing may claim a run. */
+/**
+ * Stops all parts at once and waits at most `ms` for work in progress. Until then, this process claims its runs: another replica may save a
+ * run whose call is still on its way, and the answer is stored only by the holder. Once the leases are handed back, nothing may claim a run.
+ */
 async function stopAllThenRelease(
   parts: readonly { readonly stop: (ms: number) => Promise<void> }[],
   { clock, store, integrity, leaseKeeper }: EngineDeps & { readonly leaseKeeper: LeaseKeeper },
@@ -279,7 +282,7 @@ async function stopAllThenRelease(
 ): Promise<void> {
   const work = parts.map((part) => part.stop(ms));
   await endedWithin(clock, ms, work);
-  await endedWithin(clock, LEASE_RELEASE_MS, [leaseKeeper.release()]);
+  await endedWithin(clock, LEASE_RELEASE_MS, [leaseKeeper.stop().then(() => leaseKeeper.release())]);
   await integrity.stop();
   await store.release();
 }

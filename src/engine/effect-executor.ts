@@ -18,6 +18,7 @@ import {
   sendsApproval,
   type SendPermit,
 } from "./check-before-sending.ts";
+import { PortError } from "../ports.ts";
 import { endedWithin } from "./clock.ts";
 import type { EngineHandle, ExecutionHandle, ExecutorDeps } from "./execution.ts";
 import { createRunFailureLog, effectIds } from "./logging.ts";
@@ -48,14 +49,17 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   /** The effects that were started again while they were in progress. */
   const startedAgain = new Set<string>();
   const parts = { ...deps, logFailure: createRunFailureLog(deps) };
-  let isStopping = false;
+  /** When a stop gives up what is in progress (monotonic). Null until this process stops. */
+  let stopsAt: number | null = null;
+  const isStopping = (): boolean => stopsAt !== null;
+  const hasStopped = (): boolean => stopsAt !== null && deps.clock.monotonic() >= stopsAt;
 
   function start(run: Run, effect: Effect, engine: EngineHandle): void {
     const id = `${run.key} ${effectKey(effect)}`;
     if (underWay.has(id)) {
       startedAgain.add(id);
       raiseUrgency(deps, run, effect);
-    } else if (!isStopping) underWay.set(id, runToEnd(id, run, effect, engine));
+    } else if (!isStopping()) underWay.set(id, runToEnd(id, run, effect, engine));
   }
 
   async function runToEnd(id: string, run: Run, effect: Effect, engine: EngineHandle): Promise<void> {
@@ -66,7 +70,7 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
       sending.set(id, shard);
       return true;
     };
-    const handle = { ...engine, isStopping: () => isStopping, beginSending };
+    const handle = { ...engine, isStopping, hasStopped, beginSending };
     const afterMs = await execute(parts, run, effect, handle);
     sending.delete(id);
     underWay.delete(id);
@@ -76,7 +80,7 @@ export function createEffectExecutor(deps: ExecutorDeps): EffectExecutor {
   }
 
   async function stop(ms: number): Promise<void> {
-    isStopping = true;
+    stopsAt ??= deps.clock.monotonic() + ms;
     await endedWithin(deps.clock, ms, underWay.values());
   }
 
@@ -110,7 +114,9 @@ function isStillChecked(run: Run, effect: Effect, { checkedDecision }: SendPermi
  */
 async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: ExecutionHandle): Promise<number> {
   const writer = createOutcomeWriter(deps, run, effect, handle);
+  let known: Outcome = OWN_FAULT;
   const storeWithoutCall = async (outcome: Outcome): Promise<number> => {
+    known = outcome;
     deps.logEffect(run, effect, outcome);
     await writer.once(outcome);
     return 0;
@@ -136,14 +142,16 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     if (result.type === "not-saved") return AFTER_FAILURE_MS;
     if (result.type === "unwanted") return 0;
     if (result.type === "unverified") return await storeWithoutCall(UNVERIFIED);
-    const outcome = await performMarked(deps, result.run, effect);
-    deps.logEffect(result.run, effect, outcome);
-    await writer.untilSaved(outcome);
+    known = await performMarked(deps, result.run, effect);
+    deps.logEffect(result.run, effect, known);
+    await writer.untilSaved(known);
     return 0;
   } catch (error) {
     logUnexecuted(deps, { ...effectIds(run, effect), error });
+    // A fault in Countersign may lie in storing this outcome. A store that fails must not turn the answer to a call into an unknown one.
+    const outcome = error instanceof PortError ? known : OWN_FAULT;
     // If this fails, too, or if a mark is stored only now, the engine settles it with the run's next change.
-    if (!isLeaseLost(error)) await writer.once(OWN_FAULT).catch(() => undefined);
+    if (!isLeaseLost(error)) await writer.once(outcome).catch(() => undefined);
     return AFTER_FAILURE_MS;
   }
 }

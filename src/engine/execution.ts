@@ -46,6 +46,8 @@ export type EngineHandle = {
 
 export type ExecutionHandle = EngineHandle & {
   readonly isStopping: () => boolean;
+  /** Whether this process is stopping and the time for what is in progress is over. */
+  readonly hasStopped: () => boolean;
   /** Called right before the effect is marked. Returns false if another process holds the run; the effect is then not marked here. */
   readonly beginSending: () => boolean;
 };

@@ -20,7 +20,10 @@ const LEASE_PATIENCE_MS = 90_000;
 export type OutcomeWriter = {
   /** Stores the outcome in one attempt. Rejects if the store fails. */
   once(outcome: Outcome): Promise<void>;
-  /** Retries until the outcome is in the store. If it never got there, the next start would have to record the effect as unsure. */
+  /**
+   * Retries until the outcome is in the store, or until a stop gives up what is in progress. If it never gets there, the next start has to
+   * record the effect as unsure.
+   */
   untilSaved(outcome: Outcome): Promise<void>;
 };
 
@@ -54,7 +57,7 @@ export function createOutcomeWriter(
   }
 
   function shouldRetry(error: Error): boolean {
-    if (!(error instanceof PortError) || error.retry === "never" || handle.isStopping()) return false;
+    if (!(error instanceof PortError) || error.retry === "never" || handle.hasStopped()) return false;
     leaseLostSince = isLeaseLost(error) ? (leaseLostSince ?? clock.monotonic()) : null;
     return leaseLostSince === null || clock.monotonic() - leaseLostSince < LEASE_PATIENCE_MS;
   }

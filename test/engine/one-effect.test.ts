@@ -1,6 +1,6 @@
 // The path of one effect: its turn, its mark, its outcome in the store, and its calls to the engine.
 
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ApprovalId, MessageTs, RunId, shardOf } from "#src/domain/ids.ts";
 import type { Effect, Outcome } from "#src/domain/effect.ts";
 import { replaceApproval, type Run } from "#src/domain/run.ts";
@@ -295,105 +295,5 @@ describe("the outcome of an effect", () => {
     const over = { ...aWatchedRun(), watch: { type: "over", at: NOON } } as const;
     expect(await answer(over)).toMatchObject({ type: "created", id: "run_1" });
     expect(await answer(aWatchedRun())).toEqual({ type: "taken", id: "run_1", at: NOON });
-  });
-
-  describe("that cannot be stored", () => {
-    beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout"] }));
-    afterEach(() => void vi.useRealTimers());
-
-    /** Settles the outcome of a post while the saves fail with these errors, one after the other. */
-    async function settling(...fails: (Error | null)[]) {
-      const stage = createEffectStage(aRun());
-      const { perform } = stage;
-      stage.perform = () => {
-        stage.fails.push(...fails);
-        return perform();
-      };
-      await stage.act(POST);
-      const passes = async (): Promise<void> => {
-        await vi.advanceTimersByTimeAsync(6_000);
-        await stage.settle();
-      };
-      const lines = () => stage.told.filter((each) => !each.startsWith("queued"));
-      return { stage, passes, lines };
-    }
-    const RETRIED = "error post opening not saved; retrying";
-    const RETRIED_AGAIN = "debug post opening not saved; retrying";
-    const CLAIMED = "debug post opening the run must be claimed again before its outcome is saved";
-    const LOST = "warn post opening the outcome is not saved, because this process no longer holds the run";
-    const AGAIN = [`again ${AFTER_FAILURE_MS}`, "idle"];
-    const GIVEN_UP = ["error post opening could not execute an effect", ...AGAIN];
-
-    test("is not reported as a taken id if the store failed for another reason", async () => {
-      const stage = createEffectStage(planned());
-      stage.other = aWatchedRun();
-      stage.perform = () => {
-        stage.fails.push(failure("database_locked"));
-        return Promise.resolve({ type: "created", snapshot: aSnapshot(aWatchedRun(RunId("run_1"))) });
-      };
-      await stage.act(CREATE);
-      expect(stage.run.creation.type).toBe("sending");
-      await vi.advanceTimersByTimeAsync(6_000);
-      await stage.settle();
-      expect(stage.run.creation).toMatchObject({ type: "created", id: "run_1" });
-    });
-
-    test("is stored once the store accepts it", async () => {
-      const { stage, passes, lines } = await settling(failure("database_locked"), failure("database_locked"));
-      expect(stage.executor.isBusy(stage.run.key)).toBe(true);
-      await passes();
-      await passes();
-      expect(lines()).toEqual([RETRIED, RETRIED_AGAIN, "idle"]);
-      expect(stage.run.posts[OPENING]?.type).toBe("up");
-    });
-
-    test.each<[string, Error]>([
-      ["for good", failure("disk_full", { retry: "never" })],
-      ["because of a bug", new TypeError("a fault")],
-    ])("%s is settled by the next change of the run", async (_how, error) => {
-      const { lines, passes } = await settling(error, failure("database_locked"));
-      await passes();
-      expect(lines()).toEqual([RETRIED, ...GIVEN_UP]);
-    });
-
-    test("because of a bug is settled as unsure at once, if the store accepts that", async () => {
-      const { stage, lines, passes } = await settling(new TypeError("a fault"));
-      await passes();
-      expect(lines()).toEqual([RETRIED, ...GIVEN_UP]);
-      expect(stage.run.posts[OPENING]).toMatchObject({ type: "unsure" });
-    });
-
-    test("is given up by a process that stops", async () => {
-      const { stage, lines, passes } = await settling(failure("database_locked"), failure("database_locked"));
-      void stage.executor.stop(1_000);
-      stage.fails.push(failure("database_locked"));
-      await passes();
-      expect(lines()).toEqual([RETRIED, RETRIED_AGAIN, ...GIVEN_UP]);
-    });
-
-    test("is left to the next holder of the run if a process stops without its lease", async () => {
-      const { stage, lines, passes } = await settling(null);
-      void stage.executor.stop(1_000);
-      stage.fails.push(null);
-      await passes();
-      expect(lines()).toEqual([CLAIMED, CLAIMED, LOST, ...AGAIN]);
-      expect(stage.run.posts[OPENING]?.type).toBe("sending");
-    });
-
-    test("waits ninety seconds for a lease that was lost, counted from its last loss", async () => {
-      const { stage, lines, passes } = await settling(null, null, failure("database_locked"), null);
-      await stage.clock.pass(89_999);
-      await passes();
-      // Another failure of the store does not count as a lost lease.
-      await stage.clock.pass(100_000);
-      await passes();
-      await passes();
-      expect(lines()).toEqual([CLAIMED, CLAIMED, RETRIED, CLAIMED]);
-      stage.fails.push(null, null);
-      await stage.clock.pass(90_000);
-      await passes();
-      expect(lines().slice(4)).toEqual([CLAIMED, LOST, ...AGAIN]);
-      expect(stage.run.posts[OPENING]?.type).toBe("sending");
-    });
   });
 });

@@ -28,7 +28,7 @@ export const TARGETS = {
   },
   settle: {
     mutate: ["src/engine/effect-executor.ts", "src/engine/outcome-writer.ts"],
-    tests: ["test/engine/{one-effect,effect-executor}.test.ts"],
+    tests: ["test/engine/{one-effect,unsaved-outcome,effect-executor}.test.ts"],
   },
   policy: {
     mutate: ["src/domain/policy/choose-rule.ts", "src/domain/policy/combine-rules.ts"],
