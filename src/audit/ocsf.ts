@@ -4,7 +4,7 @@
 
 import { type ChainedEntry, voidCause } from "../domain/audit/hash-chain.ts";
 import { parsedEntry } from "../domain/audit/verify-chain.ts";
-import { isList, isRecord, type Json, plainJson } from "../domain/json.ts";
+import { isList, isRecord, type Json, type JsonRecord, plainJson } from "../domain/json.ts";
 import type { AuditEntry, KeptEntry } from "./entry.ts";
 
 const OCSF_VERSION = "1.3.0";
@@ -16,7 +16,7 @@ const [UNKNOWN, SUCCESS, FAILURE] = [0, 1, 2];
 export type Mapping = "1" | "2" | "3";
 const NEWEST: Mapping = "3";
 
-type Entry = { readonly [field: string]: Json };
+type Entry = JsonRecord;
 
 /** A kind that is not listed here is an update. Later kinds stay unlisted: a replica of an older release sends them as updates. */
 const ACTIVITIES: { readonly [what in AuditEntry["what"]]?: number } = {

@@ -147,7 +147,7 @@ export function endsUnder(approval: Approval, { expiry }: Pick<Rule, "expiry">):
 export function outcomeAtDeadline(approval: Approval): NonNullable<Rule["expiry"]>["outcome"] | null {
   const { expiry } = approval.appliedRule.rule;
   if (expiry === null) return null;
-  return mayOnlyPeopleDeny(approval) ? "nothing" : expiry.outcome;
+  return onlyPeopleMayDeny(approval) ? "nothing" : expiry.outcome;
 }
 
 /** The most denials of one approval that no person gives and that do not take effect, such as under HTTP 429. Our choice. */
@@ -157,7 +157,7 @@ export const MAX_AUTOMATIC_DENIALS = 100;
  * Returns whether the approval is denied no more unless a person does so: the service refused a denial that no person gave, or many of them
  * did not take effect. A change of the request does not matter, because it may change with each look.
  */
-export function mayOnlyPeopleDeny({ past }: Pick<Approval, "past">): boolean {
+export function onlyPeopleMayDeny({ past }: Pick<Approval, "past">): boolean {
   const automatic = past.filter(({ decision }) => decision.verdict === "deny" && decision.by === null);
   return automatic.length >= MAX_AUTOMATIC_DENIALS || automatic.some(({ cause }) => cause === "refused");
 }

@@ -1,6 +1,6 @@
 // Applies what one snapshot of the service says about one approval. Only observe.ts and end-run.ts call `applySighting`.
 
-import { mayOnlyPeopleDeny } from "./applied-rule.ts";
+import { onlyPeopleMayDeny } from "./applied-rule.ts";
 import { close, reopen, unconfirmed, voidAndClose, withDelivery, withSaid } from "./approval-transitions.ts";
 import type { Approval, ClosedCause, Decision, PastDecision, Request } from "./approval.ts";
 import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery-state.ts";
@@ -122,7 +122,7 @@ function applyToClosed(
 ): Approval {
   if (sighting.type === "absent") return approval;
   const isSame = sighting.request.digest === approval.request.digest;
-  const isDenied = sighting.isDenied && !mayOnlyPeopleDeny(approval);
+  const isDenied = sighting.isDenied && !onlyPeopleMayDeny(approval);
   if (cause === "expired" && isSame && !isDenied) return approval;
   const open = reopenAsListed(approval, sighting.request, null, ctx);
   return isDenied ? open : callToReopened(open, ctx);

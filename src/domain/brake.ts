@@ -3,7 +3,7 @@
 //
 // `applyBrake` is called for a run at every save, and again right before an effect begins.
 
-import { mayOnlyPeopleDeny, ruleOf, rulesInDoubt } from "./applied-rule.ts";
+import { onlyPeopleMayDeny, ruleOf, rulesInDoubt } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";
 import { type Approval, type Decision, isSettled } from "./approval.ts";
 import { type Person, type Refusal, refusalToDecide } from "./authorization.ts";
@@ -59,7 +59,7 @@ function denyPending(run: Run, ctx: Context): Run {
   const { stop } = run;
   if (stop === undefined || !deniesAll(run) || !isWatched(run)) return run;
   return mapApprovals(run, (approval) => {
-    if (approval.state.type !== "pending" || mayOnlyPeopleDeny(approval)) return approval;
+    if (approval.state.type !== "pending" || onlyPeopleMayDeny(approval)) return approval;
     const denial: Decision = {
       verdict: "deny",
       reason: STOP_REASON,

@@ -247,8 +247,8 @@ function expireIfDue(approval: Approval, ctx: Context): Approval {
 }
 
 /**
- * The service refused the denial by which a stop had reopened the expired request, and its people were last called to say that the time was
- * over.
+ * Returns whether people were already told that the time was over: a stop reopened the expired request to deny it, and the service refused
+ * that denial.
  */
 function hasExpiredBefore({ calls = [], past, requestVersion }: Approval): boolean {
   const last = calls.at(-1);

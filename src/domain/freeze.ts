@@ -44,7 +44,8 @@ export function freezesAfter(freezes: readonly Freeze[], entries: readonly Freez
 }
 
 /**
- * Returns the freezes that are not among these entries, which are all that the audit has. Another entry may have the number of a lost one. A
+ * Returns the freezes that are not among these entries, which are all that the audit has. An audit loses its newest entries when a standby
+ * without them takes over; their numbers are then used again, so another entry may have the number of a lost one. A
  * freeze of the same channel that a person made takes the place of a lost one. A process that knew of the loss may already have written an
  * entry that ends one. Freezes and ends are told apart by time, because people act seconds after each other and numbers repeat.
  */

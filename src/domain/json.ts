@@ -17,14 +17,9 @@ export interface RawNumber {
   readonly rawJSON: string;
 }
 
-export type Json =
-  | null
-  | boolean
-  | number
-  | RawNumber
-  | string
-  | readonly Json[]
-  | { readonly [key: string]: Json };
+export type Json = null | boolean | number | RawNumber | string | readonly Json[] | JsonRecord;
+
+export type JsonRecord = { readonly [name: string]: Json };
 
 /**
  * Matches if a text may contain a number that JavaScript would write differently: one with a fraction, an exponent or more than fifteen
@@ -89,7 +84,7 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-export function isRecord(value: Json): value is { readonly [key: string]: Json } {
+export function isRecord(value: Json): value is JsonRecord {
   return value !== null && typeof value === "object" && !isList(value) && !isRawNumber(value);
 }
 

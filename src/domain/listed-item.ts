@@ -1,14 +1,12 @@
 // Where an item of `pending_approvals` has its id and its action. The item is read when the service sends it, and again from the audit. Both
 // must name the same action.
 
-import { isList, isRecord, type Json } from "./json.ts";
+import { isList, isRecord, type Json, type JsonRecord } from "./json.ts";
 
 /** The first of these fields that holds an id counts. */
 export const ID_NAMES = ["id", "approval_id", "approvalId"];
 /** Names under which an item holds its record. */
 export const RECORD_NAMES = ["approval", "request", "item", "data"];
-
-type JsonRecord = { readonly [name: string]: Json };
 
 /** Returns the record of an approval inside another record, or the value itself. */
 export function recordIn(value: JsonRecord): JsonRecord {

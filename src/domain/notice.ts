@@ -61,12 +61,12 @@ export type DecisionNotice = Extract<NoticeContent, { type: `decision-${string}`
 export const isAboutDecision = ({ type }: NoticeContent): boolean => type.startsWith("decision-");
 
 /** Plans the notice for each of them. Returns the same run if there is no one to tell. */
-export function addNotices<Told extends { readonly notices: readonly PrivateNotice[] }>(
-  run: Told,
+export function addNotices<Noticed extends { readonly notices: readonly PrivateNotice[] }>(
+  run: Noticed,
   addressees: readonly (UserId | ChannelId)[],
   says: NoticeContent,
   ctx: Pick<Context, "nonce">,
-): Told {
+): Noticed {
   if (addressees.length === 0) return run;
   const planned = addressees.map((to): PrivateNotice => ({
     id: ctx.nonce(),

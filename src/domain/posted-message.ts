@@ -73,9 +73,8 @@ export const FILE_LOOK_MS = 500;
 /** How long a file that Slack accepted may take to appear (ms). After that, it is shared again. Our estimate. */
 export const FILE_LINGER_MS = 60_000;
 /**
- * After this many tries to share a file and to find it, Slack's answer is enough. Our choice: about five shares. If its answer was lost, too,
- * and the thread cannot be read, the file is shared again; if the attempts to find a request's file failed, its card says why, and it is uploaded
- * again.
+ * After this many tries to share a file and to find it, Slack's answer is enough. Our choice: about five shares. If that answer was lost, and
+ * the thread cannot be read, the file of an output is shared again. The file of a request is uploaded again, and its card says why.
  */
 export const FILE_TRIES = 16;
 /** After this many failed tries to attach its file, the card of a request says why. Our choice: after about two minutes. */

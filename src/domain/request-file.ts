@@ -15,7 +15,7 @@ import {
 } from "./text/secrets.ts";
 import { type Field, nameText, NO_ACTION_TEXT, sentParts, volatileField } from "./text/request-text.ts";
 import { contextParts } from "./run-context.ts";
-import { allSeen } from "./text/text.ts";
+import { visibleUnmasked } from "./text/text.ts";
 
 export type Slice = {
   readonly text: string;
@@ -68,7 +68,7 @@ function* fieldSlices(fields: readonly Field[], remark: Field | null, as: Drawin
 const trusted = (text: string): Slice => ({ text, secrets: [] });
 
 function* seenSlices(text: string, as: Drawing): Generator<Slice> {
-  for (const slice of slices(text, as)) yield { ...slice, text: allSeen(slice.text) };
+  for (const slice of slices(text, as)) yield { ...slice, text: visibleUnmasked(slice.text) };
 }
 
 /** Yields the text in slices, with its secrets masked. */

@@ -12,7 +12,7 @@ import {
   requestParts,
   secretsIn,
   sentParts,
-  type Told,
+  type SentRequest,
 } from "./text/request-text.ts";
 import type { Drawing } from "./text/secrets.ts";
 
@@ -90,6 +90,6 @@ export function secretsInContext(shown: Shown): readonly string[] {
 
 type Shown = Pick<RunContext, "fields"> & { readonly volatile?: readonly string[] };
 
-function asRequest({ fields, volatile = [] }: Shown): Told {
+function asRequest({ fields, volatile = [] }: Shown): SentRequest {
   return { action: null, content: fields, volatile };
 }

@@ -54,7 +54,7 @@ export type Run = {
   readonly gathered?: readonly Gathered[];
   /** The newest stop. Absent if the run was never stopped. */
   readonly stop?: Stop;
-  /** The freeze that the cards show. Absent if no freeze applies. */
+  /** The freeze that the cards show. Absent if none applies, or if no approval was open when it began. */
   readonly frozen?: Freeze;
   /** The requester's user groups, as Slack reports them. Absent if no rule of the policy depends on them. */
   readonly requesterGroups?: RequesterGroups;
@@ -295,6 +295,6 @@ export function stopRenderKey(run: Pick<Run, "stop">): string | null {
 /** Returns whether what the run asks for next is denied. A run that the service does not know now may be another run when it knows it again. */
 export const deniesNext = (run: Run): boolean => deniesAll(run) && !isMissing(run);
 
-/** Returns whether a stop or a freeze is in force. Then nothing of the run may be approved, here or at the service. */
+/** Returns whether a stop, or a freeze that the cards show, is in force. Then nothing of the run may be approved, here or at the service. */
 export const isBraked = (run: Pick<Run, "stop" | "frozen">): boolean =>
   isStopped(run) || run.frozen !== undefined;

@@ -1,6 +1,6 @@
 // What the thread's message about a stop reports: the requests that the stop denies, and the approvals that it came too late for.
 
-import { mayOnlyPeopleDeny } from "./applied-rule.ts";
+import { onlyPeopleMayDeny } from "./applied-rule.ts";
 import type { Approval, Decision } from "./approval.ts";
 import { isFinal } from "./delivery-state.ts";
 import { cardOf, isMissing, isStoppable, isWatched, type Run, stopRenderKey } from "./run.ts";
@@ -60,7 +60,7 @@ export type DenialByStop = { readonly approval: Approval; readonly fate: DenialF
 /** Returns null if the stop did not deny the request. */
 function fateOfDenial(run: Run, approval: Approval): DenialFate | null {
   const { state, past } = approval;
-  if (state.type === "pending") return mayOnlyPeopleDeny({ past }) ? "refused" : null;
+  if (state.type === "pending") return onlyPeopleMayDeny({ past }) ? "refused" : null;
   const since = run.stop?.at ?? Number.POSITIVE_INFINITY;
   const isByStop = ({ stoppedBy, at }: Decision): boolean => stoppedBy !== undefined && at >= since;
   const isExpired = state.type === "closed" && state.cause === "expired" && isWatched(run);

@@ -51,7 +51,7 @@ export type AuditLog = {
 
 export type Proven =
   | { readonly ok: true; readonly kept: KeptEntry }
-  /** `finding` is the one that `checkAudit` has for the row that is wrong: this one, or a later one through which an earlier key's is proven. */
+  /** `finding`: as `checkAudit` reports it. It is about this row or, for an entry of an earlier key, about a later row that proves that key. */
   | { readonly ok: false; readonly finding: Finding };
 
 /** `isIntact`: whether the entry is proven. An entry that is not may lie, or stand behind a missing one. */

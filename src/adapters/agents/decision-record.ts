@@ -3,7 +3,7 @@
 
 import type { Verdict } from "../../domain/approval.ts";
 import type { Json } from "../../domain/json.ts";
-import { isList, isRawNumber, isRecord, isSameJson } from "../../domain/json.ts";
+import { isList, isRawNumber, isRecord, isSameJson, type JsonRecord } from "../../domain/json.ts";
 import { recordIn } from "../../domain/listed-item.ts";
 import {
   CONTEXT_NAMES,
@@ -13,7 +13,6 @@ import {
   idsNamed,
   isListOfPending,
   isNothing,
-  type JsonRecord,
   NEUTRAL_NAMES,
   OUTCOME_NAMES,
   partsOf,

@@ -1,7 +1,7 @@
 // The words and field names with which services report the outcome of a decision. The service documents none of them.
 
 import type { Verdict } from "../../domain/approval.ts";
-import { isList, isRecord, type Json, numberText } from "../../domain/json.ts";
+import { isList, isRecord, type Json, type JsonRecord, numberText } from "../../domain/json.ts";
 
 const words = (text: string): readonly string[] => text.split(" ");
 
@@ -144,8 +144,6 @@ export function wordsFor(
 }
 
 // Reads names and ids as the answers to decisions write them.
-
-export type JsonRecord = { readonly [name: string]: Json };
 
 /** Splits a name into its words: "isApproved", "is_approved" and "is-approved" are the same name. */
 export function partsOf(name: string): string[] {

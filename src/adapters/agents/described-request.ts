@@ -2,10 +2,10 @@
 // the POST, and the service has no way to compare the two.
 
 import type { Json } from "../../domain/json.ts";
-import { isRecord } from "../../domain/json.ts";
+import { isRecord, type JsonRecord } from "../../domain/json.ts";
 import { recordIn } from "../../domain/listed-item.ts";
 import { withoutFields } from "../../domain/policy/policy.ts";
-import type { JsonRecord, wordsFor } from "./decision-words.ts";
+import type { wordsFor } from "./decision-words.ts";
 import { timeOf } from "./pending-approvals.ts";
 
 /** The formats of two answers may differ: one may leave out the fraction of the second, or round it (ms). */

@@ -2,7 +2,14 @@
 // counts as absent, because that would close an approval that someone waits for.
 
 import { ApprovalId, MAX_SERVICE_ID_CHARS } from "../../domain/ids.ts";
-import { canonicalJson, isList, isRecord, type Json, numberText } from "../../domain/json.ts";
+import {
+  canonicalJson,
+  isList,
+  isRecord,
+  type Json,
+  type JsonRecord,
+  numberText,
+} from "../../domain/json.ts";
 import { actionIn, ID_NAMES, idIn, RECORD_NAMES, recordIn } from "../../domain/listed-item.ts";
 import {
   MAX_UNREADABLE_SHOWN,
@@ -30,7 +37,6 @@ const RESOLVED = new Set([
 /** The number of characters of an unreadable item that we keep. */
 const SOURCE_CHARS = 2_000;
 
-type JsonRecord = { readonly [name: string]: Json };
 type Unread = Omit<UnreadableItem, "source" | "hidden"> & { readonly text: () => string };
 type Item = PendingApproval | ResolvedItem | Unread | null;
 
@@ -78,10 +84,10 @@ function itemOf({ name, read, text }: Listed, now: number): Item {
   return isRecord(value) ? recordItem({ name, value, text }, now) : bareItem(name, value, text);
 }
 
-type Told = { readonly name: string | null; readonly value: JsonRecord; readonly text: () => string };
+type ListedRecord = { readonly name: string | null; readonly value: JsonRecord; readonly text: () => string };
 
 /** Returns null if the approval is resolved, and no word says how. */
-function recordItem({ name, value, text }: Told, now: number): Item {
+function recordItem({ name, value, text }: ListedRecord, now: number): Item {
   const record = recordIn(value);
   const given = idIn(record) ?? idIn(value) ?? name;
   const id = serviceId(given);

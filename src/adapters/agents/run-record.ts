@@ -2,7 +2,7 @@
 // nothing that the service says about an approval. This runs on every poll, and takes a few microseconds.
 
 import { MAX_SERVICE_ID_CHARS, RunId } from "../../domain/ids.ts";
-import { isRecord, type Json } from "../../domain/json.ts";
+import { isRecord, type Json, type JsonRecord } from "../../domain/json.ts";
 import { err, ok, type Result } from "../../domain/result.ts";
 import type { Snapshot } from "../../domain/snapshot.ts";
 import type { Answer } from "./http-client.ts";
@@ -35,9 +35,8 @@ export function readCreated(answer: Body, looked: Looked): Result<Snapshot, stri
 /** `askedAt`: when we began to ask (monotonic). `now`: wall time. */
 type Looked = { readonly askedAt: number; readonly now: number };
 type Body = Pick<Answer, "body" | "spoiled">;
-type Fields = { readonly [name: string]: Json };
 /** `listed` is null if the answer has no list of approvals, and the text of the field if that is neither a list nor a record. */
-type ReadRun = { readonly fields: Fields; readonly listed: readonly Listed[] | null | string };
+type ReadRun = { readonly fields: JsonRecord; readonly listed: readonly Listed[] | null | string };
 
 function readRecord(
   answer: Body,
@@ -153,7 +152,7 @@ function textOrNull(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function oddField(name: string, value: Json | undefined): Fields {
+function oddField(name: string, value: Json | undefined): JsonRecord {
   return value === undefined || value === null || typeof value === "string" ? {} : { [name]: value };
 }
 

@@ -6,7 +6,7 @@ import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { type AuditPlace, type ChainedEntry, keyChangeIn } from "../../domain/audit/hash-chain.ts";
 import { columnsOf, parsedEntry } from "../../domain/audit/verify-chain.ts";
-import { isRecord, type Json, plainJson } from "../../domain/json.ts";
+import { isRecord, type Json, type JsonRecord, plainJson } from "../../domain/json.ts";
 import type { AuditKey } from "./audit-key.ts";
 import { isNoEntry, Refused } from "./faults.ts";
 import { syncFolderOf } from "./sync-folder.ts";
@@ -159,8 +159,6 @@ function createIndex() {
     },
   };
 }
-
-type JsonRecord = { readonly [field: string]: Json };
 
 const notWhole = (path: string): Error =>
   new Error(

@@ -4,7 +4,7 @@ import { type Approval, isUndecided } from "../../domain/approval.ts";
 import { isUndelivered } from "../../domain/decision-delivery.ts";
 import { markTampered } from "../../domain/end-run.ts";
 import { type RunKey, shardOf } from "../../domain/ids.ts";
-import { isRecord, type Json, parseJson } from "../../domain/json.ts";
+import { isRecord, type Json, type JsonRecord, parseJson } from "../../domain/json.ts";
 import { currentId, type Run, unreadableNow } from "../../domain/run.ts";
 import { PortError } from "../../ports.ts";
 import { type FormTicket, ROW_UNREADABLE, type StoredRun } from "../../ports/store.ts";
@@ -69,8 +69,6 @@ export type Reading = {
   readonly findings: Pick<Findings, "report">;
 };
 
-type Document = { readonly [key: string]: Json };
-
 /** How many versions of a run are read before we give up, if other processes keep changing it meanwhile. */
 const MAX_VERSIONS = 5;
 
@@ -113,7 +111,7 @@ async function runOf(db: Reader, row: StoredRow, reading: Reading): Promise<Stor
 }
 
 /** A document that someone else wrote may have any shape. What we keep of it must have the shape of a run. */
-function tamperedRun(what: string, doc: Document, monotonic: number): Run {
+function tamperedRun(what: string, doc: JsonRecord, monotonic: number): Run {
   try {
     return runDocument.parse(markTampered(doc as unknown as Run, monotonic));
   } catch (error) {
@@ -164,7 +162,7 @@ function readDocument(
   what: string,
   row: { doc_version: number; doc: string },
   textOf: TextOf,
-): Document | null {
+): JsonRecord | null {
   const { doc_version: version } = row;
   if (version > DOC_VERSION)
     throw unreadable(

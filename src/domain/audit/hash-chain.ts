@@ -1,7 +1,7 @@
 // The chain of audit entries, the keys that sign it, and the pairs of entries that belong together. Each link is a hash over the previous
 // link and its own entry, and is signed. Changing, removing or inserting an entry means rebuilding every later link, which takes the key.
 
-import { isList, isRecord, type Json } from "../json.ts";
+import { isList, isRecord, type Json, type JsonRecord } from "../json.ts";
 
 /** The place of an entry: its number, and the link that covers it and all entries before it. */
 export type AuditPlace = { readonly seq: number; readonly link: string };
@@ -68,7 +68,7 @@ export function parseKnownHead(text: string): KnownHead | null {
 // Which key may sign which entry. A key hands over to the next key in an entry that it signs itself, and signs nothing after that. So a
 // retired key that is stolen cannot sign later entries.
 
-type Entry = { readonly [field: string]: Json };
+type Entry = JsonRecord;
 
 export type NamedKey = {
   /** The id, as in ChainedEntry.key. It is a hash of the public key. */

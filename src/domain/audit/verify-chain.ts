@@ -1,6 +1,6 @@
 // Verifies that the audit is intact. Reads the chain from its first entry on, and reports the first faulty row, with words for each fault.
 
-import { isRecord, type Json } from "../json.ts";
+import { isRecord, type Json, type JsonRecord } from "../json.ts";
 import {
   type AuditColumns,
   type AuditPlace,
@@ -226,7 +226,7 @@ function createHeads(witnesses: readonly KnownHead[]): Heads {
   };
 }
 
-type AuditJson = { readonly [field: string]: Json };
+type AuditJson = JsonRecord;
 
 /** Returns null if the text is not a JSON object. */
 export function parsedEntry(text: string): AuditJson | null {

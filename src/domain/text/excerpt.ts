@@ -2,7 +2,7 @@
 // characters. The work is then proportional to what is shown. The search covers a little more, so that no cut leaves half a secret.
 
 import { type Drawing, groupDigits, type Mask, withMasks, masksIn } from "./secrets.ts";
-import { allSeen, clip, countedChars } from "./text.ts";
+import { visibleUnmasked, clip, countedChars } from "./text.ts";
 
 /** A text as shown, and how many characters of the original follow it (or, for a tail, precede it). */
 export type Excerpt = { readonly text: string; readonly hidden: number };
@@ -117,7 +117,7 @@ function drawn(part: string, masks: readonly Mask[], start: number, end: number)
   const inside = masks
     .filter(({ range }) => range[0] >= start && range[1] <= end)
     .map(({ range, own }): Mask => ({ range: [range[0] - start, range[1] - start], own }));
-  return allSeen(withMasks(part.slice(start, end), inside));
+  return visibleUnmasked(withMasks(part.slice(start, end), inside));
 }
 
 /** Both ends of a text that does not fit, and the number of characters omitted between them (`left`). */

@@ -4,7 +4,7 @@ import type { Request } from "../approval.ts";
 import { oneLine } from "./excerpt.ts";
 import { isRecord, type Json } from "../json.ts";
 import { type Drawing, fieldMasks, secretsUnder, withMasks, masksIn } from "./secrets.ts";
-import { allSeen, channelText, countedChars, visible } from "./text.ts";
+import { visibleUnmasked, channelText, countedChars, visible } from "./text.ts";
 
 export type RequestParts = {
   /** Null if the service did not say what the action is. */
@@ -20,10 +20,10 @@ export const CARD_HOLDS_CHARS = 2_400;
 /** The longest request that the modal shows in full. Slack's limit for a view is 250 kB, and a character takes up to four bytes. */
 export const MODAL_HOLDS_CHARS = 50_000;
 
-export type Told = Pick<Request, "action" | "content" | "volatile">;
+export type SentRequest = Pick<Request, "action" | "content" | "volatile">;
 
 /** Returns the request as the service sent it, with nothing made visible or masked. */
-export function sentParts(request: Told): RequestParts {
+export function sentParts(request: SentRequest): RequestParts {
   const fields = Object.entries(fieldsOf(request)).map(([name, value]) => ({
     name,
     text: writtenValue(value),
@@ -32,7 +32,7 @@ export function sentParts(request: Told): RequestParts {
 }
 
 /** Returns every field that is not shown elsewhere, by name. Content that is not an object becomes one field, "sent". */
-export function fieldsOf({ action, content }: Told): { readonly [name: string]: Json } {
+export function fieldsOf({ action, content }: SentRequest): { readonly [name: string]: Json } {
   if (!isRecord(content)) return typeof content === "string" ? {} : { sent: content };
   // An action beside the record of the approval may differ from the action in the record.
   const isShownApart = ([name, value]: [string, Json]): boolean =>
@@ -45,7 +45,7 @@ export function writtenValue(value: Json): string {
 }
 
 /** Returns a remark that lists the volatile fields, for plain text. Returns null if there are none. */
-export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field | null {
+export function volatileField({ volatile = [] }: Pick<SentRequest, "volatile">): Field | null {
   if (volatile.length === 0) return null;
   const text = `${volatile.map(visible).join(", ")} (as first seen; not part of what is decided)`;
   return { name: "May change without notice", text };
@@ -55,7 +55,7 @@ export function volatileField({ volatile = [] }: Pick<Told, "volatile">): Field 
  * Draws the whole request: `open` for the person who decides, or `masked` for a channel, with secrets of well-known shapes masked. Both
  * make invisible characters and look-alikes visible. Takes time proportional to the length of the request.
  */
-export function requestParts(request: Told, as: Drawing): RequestParts {
+export function requestParts(request: SentRequest, as: Drawing): RequestParts {
   const { action, fields } = sentParts(request);
   return {
     action: action === null ? null : as === "open" ? visible(action) : channelText(action),
@@ -65,7 +65,7 @@ export function requestParts(request: Told, as: Drawing): RequestParts {
 
 /** Draws the text of a field. If the name says that it is a secret, the whole text is masked. */
 export function fieldText(name: string, text: string, as: Drawing): string {
-  return allSeen(withMasks(text, as === "open" ? masksIn(text, as) : fieldMasks(name, text)));
+  return visibleUnmasked(withMasks(text, as === "open" ? masksIn(text, as) : fieldMasks(name, text)));
 }
 
 /** Draws a name on one line. Line breaks are shown by their code points. */
@@ -94,7 +94,7 @@ export function fieldsText(fields: readonly Field[]): string {
 
 export const NO_ACTION_TEXT = "(the service did not say what the action is)";
 
-export function requestText(request: Told, as: Drawing): string {
+export function requestText(request: SentRequest, as: Drawing): string {
   const { action, fields } = requestParts(request, as);
   const remark = volatileField(request);
   const rest = remark === null ? fields : [...fields, remark];
@@ -103,7 +103,7 @@ export function requestText(request: Told, as: Drawing): string {
 }
 
 /** Returns the secrets in the request, in the order of its fields. Takes time proportional to the length of the request. */
-export function secretsIn(request: Told): readonly string[] {
+export function secretsIn(request: SentRequest): readonly string[] {
   const { action, fields } = sentParts(request);
   const text = action ?? "";
   const inAction = secretsUnder(text, masksIn(text, "masked"));
@@ -122,7 +122,7 @@ export function shownChars({ chars, contextChars = 0 }: Pick<Request, "chars" | 
 const MAX_SENT_PER_CHAR = 2;
 
 /** Returns the length of the request written out, as Slack counts characters. For a request that needs a file, returns a lower bound. */
-export function requestChars(request: Told): number {
+export function requestChars(request: SentRequest): number {
   const { action, fields } = sentParts(request);
   const sent = fields.reduce((sum, { name, text }) => sum + name.length + text.length, (action ?? "").length);
   if (sent > MODAL_HOLDS_CHARS * MAX_SENT_PER_CHAR) return sent;

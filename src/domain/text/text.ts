@@ -22,11 +22,11 @@ const PRINTABLE_ASCII = /^[\t\n -~]*$/;
  * draw only the part that is shown.
  */
 export function visible(text: string): string {
-  return allSeen(withMasks(text, masksIn(text, "open")));
+  return visibleUnmasked(withMasks(text, masksIn(text, "open")));
 }
 
-/** Like `visible`, but without masking our own secrets. */
-export function allSeen(text: string): string {
+/** Like `visible`, but masks nothing: for a text whose secrets are masked already. */
+export function visibleUnmasked(text: string): string {
   if (PRINTABLE_ASCII.test(text)) return text;
   const pieces = markHomoglyphs(text.replaceAll("\r\n", "\n")).split(PICTURE_JOINER);
   return pieces

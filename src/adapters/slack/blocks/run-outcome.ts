@@ -3,7 +3,7 @@
 
 import type { Block } from "@slack/types";
 import type { RunId } from "../../../domain/ids.ts";
-import { isRecord, type Json } from "../../../domain/json.ts";
+import { isRecord, type JsonRecord } from "../../../domain/json.ts";
 import { fileState } from "../../../domain/render-key.ts";
 import {
   canRunAgain,
@@ -191,8 +191,7 @@ const DETAILS_CHARS = 2_500;
 const REST_CHARS = 500;
 const CODE_CHARS = 120;
 
-type Fields = { readonly [field: string]: Json };
-type Failure = { readonly message: string; readonly code: string | null; readonly rest: Fields };
+type Failure = { readonly message: string; readonly code: string | null; readonly rest: JsonRecord };
 
 /** Failure details or the reason for a cancellation: every field that the service does not document, except `created_at`. */
 function endedDetails({ extra, how }: Ended): Block[] {
@@ -214,13 +213,13 @@ function endedDetails({ extra, how }: Ended): Block[] {
   ];
 }
 
-function restBoxes(rest: Fields, room: number): ReturnType<typeof boxes> {
+function restBoxes(rest: JsonRecord, room: number): ReturnType<typeof boxes> {
   const text = Object.entries(rest).map(([name, value]) => `${name}: ${writtenValue(value)}`);
   return boxes(shortened(text.join("\n"), room, "masked"));
 }
 
 /** Reads an error record from the field `error`, or from the fields themselves. The message is empty if there is no record. */
-function failureIn(fields: Fields): Failure {
+function failureIn(fields: JsonRecord): Failure {
   const { error, ...others } = fields;
   if (error !== undefined && isRecord(error)) {
     const { message, code, rest } = recordIn(error);
@@ -230,7 +229,7 @@ function failureIn(fields: Fields): Failure {
   return recordIn(fields);
 }
 
-function recordIn(fields: Fields): Failure {
+function recordIn(fields: JsonRecord): Failure {
   const { message, ...others } = fields;
   if (typeof message !== "string" || message.trim() === "") return { message: "", code: null, rest: fields };
   const { code, ...rest } = others;

@@ -60,7 +60,7 @@ function orderedWords(run: Run): string {
   return `This stop denies ${count(denied)} ${plural(denied, "request")}. The service has confirmed ${count(confirmed)}${soFar}${rest}.`;
 }
 
-/** A stop does not deny a request again and again (`mayOnlyPeopleDeny`). */
+/** A stop does not deny a request again and again (`onlyPeopleMayDeny`). */
 function refusedWords(refused: number): string[] {
   if (refused === 0) return [];
   return [
