@@ -205,7 +205,7 @@ export type DecisionAttempt = {
   readonly inDoubt?: readonly Rule[];
 };
 
-/** Returns null if the person may open the form and submit it. `run` must have passed `applyBrake`, so that it carries the freeze. */
+/** Returns null if the person may open the form and submit it. `run` must have passed `asOfNow`, so that it carries the freeze. */
 export function refusalToOpen(
   approval: Approval,
   attempt: DecisionAttempt,

@@ -1,7 +1,7 @@
 // The two brakes. A stop applies to one run, and denies everything that the run asks for. A freeze applies to a channel or everywhere: no
 // run starts and no approval is sent, but denials still are. Neither takes back what the service already has.
 //
-// `applyBrake` is called for a run at every save, and again right before an effect begins.
+// bring-up-to-date.ts says when `applyBrake` is called: at every save, before a person is judged, and right before an effect begins.
 
 import { onlyPeopleMayDeny, ruleOf, rulesInDoubt } from "./applied-rule.ts";
 import { withPolicyDenial } from "./approval-transitions.ts";

@@ -27,7 +27,6 @@ import type { Approval, ApprovalState, Decision } from "./approval.ts";
 import { isInForce } from "./delivery-state.ts";
 import { type NoLongerHeld, type Person, type Refusal, refusalToOpen } from "./authorization.ts";
 import type { Context } from "./context.ts";
-import { applyBrake } from "./brake.ts";
 import type { ApprovalId, PersonId } from "./ids.ts";
 import { assignParts, type Part } from "./policy/named-people.ts";
 import type { Rule } from "./policy/policy.ts";
@@ -54,15 +53,13 @@ export function isRecorded({ state, votes }: Approval, { by, ...content }: Conte
 
 /**
  * Records the decision. The first decision on an open approval wins; any other is refused and changes nothing. If a person submits
- * their recorded decision again, the result is ok with the same run.
+ * their recorded decision again, the result is ok with the same run. `run` must have passed `asOfNow`.
  */
-export function decide(before: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
+export function decide(run: Run, submission: Submission, ctx: Context): Result<Run, Refusal> {
   const { by, verdict } = submission;
-  const approvalBefore = findApproval(before, submission.approval);
-  if (approvalBefore === null) return err({ type: "unknown" });
-  if (isRecorded(approvalBefore, submission)) return ok(before);
-  const run = applyBrake(before, ctx);
-  const approval = findApproval(run, submission.approval) ?? approvalBefore;
+  const approval = findApproval(run, submission.approval);
+  if (approval === null) return err({ type: "unknown" });
+  if (isRecorded(approval, submission)) return ok(run);
   const { voters = [] } = submission;
   const judging = judgingRules(ctx, run, approval);
   const { rule } = judging;

@@ -3,11 +3,10 @@
 
 import { auditOfSending } from "../audit/run-diff.ts";
 import { markSending } from "../domain/apply-outcome.ts";
-import { applyBrake } from "../domain/brake.ts";
+import { beforeMark } from "../domain/bring-up-to-date.ts";
 import { recheckAuthority, STANDS } from "../domain/decision-delivery.ts";
 import { type Effect, effectKey, isMarked, type Outcome } from "../domain/effect.ts";
 import { type RunKey, shardOf } from "../domain/ids.ts";
-import { withFreshRequester } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { OPENING } from "../domain/slot.ts";
 import {
@@ -205,7 +204,7 @@ async function markInStore(
 ): Promise<MarkResult> {
   const { permit } = handle;
   const saved = await handle.transact<MarkResult>(key, (newest) => {
-    const run = applyBrake(withFreshRequester(newest, permit.requesterGroups, context()), context());
+    const run = beforeMark(newest, permit.requesterGroups, context());
     // The commit of an earlier try was answered too late. The run's next change settles its mark.
     if (isMarked(run, effect)) return { run, value: NOT_SAVED };
     if (!isStillChecked(run, effect, permit) || !isDue(run, effect, clock)) return { run, value: UNWANTED };

@@ -7,15 +7,10 @@
 // Changes of one run happen one after the other. Its effects happen in parallel, so a slow POST blocks nothing.
 
 import { auditOfChange, limitUncausedEntries, withPlaces } from "../audit/run-diff.ts";
-import { applyBrake } from "../domain/brake.ts";
-import { lapseClaims } from "../domain/handling.ts";
-import { applyListing } from "../domain/listing.ts";
+import { asOfTimer, beforeSave } from "../domain/bring-up-to-date.ts";
 import type { AuditPlace } from "../domain/audit/hash-chain.ts";
 import type { Context } from "../domain/context.ts";
-import { applyPolicy } from "../domain/applied-rule.ts";
-import { expire, withdrawSurplusVotes } from "../domain/decide.ts";
 import type { RunKey } from "../domain/ids.ts";
-import { applyFollowUp } from "../domain/follow-up-due.ts";
 import { endsHold } from "../domain/hold.ts";
 import { isFinished, isFinishedWith, type Plan, reconcile } from "../domain/reconcile.ts";
 import type { Run } from "../domain/run.ts";
@@ -174,8 +169,7 @@ async function wake(
     await first?.();
     await change(key, (run) => {
       const ctx = context();
-      const current = applyPolicy(lapseClaims(run, ctx), ctx);
-      return time.isCounted(ctx.monotonic) ? expire(current, ctx) : current;
+      return asOfTimer(run, ctx, time.isCounted(ctx.monotonic));
     });
     retryWaits.forget(key);
   } catch (error) {
@@ -249,9 +243,7 @@ async function saveChange<Value>(
     if (stored === null) return null;
     const { run: applied, value, sideWrites = {} } = apply(stored.run);
     const ctx = context();
-    const braked = withdrawSurplusVotes(applyBrake(applied, ctx), ctx);
-    // If the follow-up must wait, the plan wakes the run at once, and that makes up for the gap first.
-    const next = applyListing(time.isCounted(ctx.monotonic) ? applyFollowUp(braked, ctx) : braked);
+    const next = beforeSave(applied, ctx, time.isCounted(ctx.monotonic));
     const limited = limitUncausedEntries(stored.run, next, auditOfChange(stored.run, next, ctx), ctx.now);
     const { run } = limited;
     const audit = [...(sideWrites.audit ?? []), ...limited.audit];

@@ -183,6 +183,7 @@ async function unwatch(deps: UseCaseDeps, by: Asker, id: RunId): Promise<Result<
     (await refusalToUse(deps, { ...by, channel: before.run.channel }));
   if (refusal !== null) return err(refusal);
   const after = await deps.engine.transactAnywhere<CommandRefusal | null>(key, (run) => {
+    // Only the rule, because it says what the deadline will do. What a freeze is about to take back still counts as being decided.
     const bound = reasonToKeepWatching(applyPolicy(run, deps.context()));
     const cause = bound ?? (isWatched(run) ? null : "not-watched");
     if (cause !== null) return { run, value: { type: cause, run } };

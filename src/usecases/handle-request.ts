@@ -2,17 +2,17 @@
 // looked up, the person is looked up again, and the current rule decides. The act and its audit entry are one transaction.
 
 import { aboutRequest, auditEntry, type AuditEntry } from "../audit/entry.ts";
-import { applyPolicy, judgingRules, ruleRefOf } from "../domain/applied-rule.ts";
+import { judgingRules, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval, Request } from "../domain/approval.ts";
 import { type Person, type Refusal, refusalToHandle } from "../domain/authorization.ts";
-import { lapseClaims } from "../domain/handling.ts";
+import { asOfNow } from "../domain/bring-up-to-date.ts";
 import type { Context } from "../domain/context.ts";
 import type { ApprovalId, Nonce, UserId, PersonId } from "../domain/ids.ts";
 import type { Rule } from "../domain/policy/policy.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { asShown } from "../domain/run-context.ts";
 import { findApproval, replaceApproval, type Run } from "../domain/run.ts";
-import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
+import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { lookUp, lookUpRequester, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
 import type { FormTicket } from "../ports/store.ts";
 import { ownForm } from "./form-ticket.ts";
@@ -82,8 +82,7 @@ export async function handleRequest(
   if ("type" in person) return refused(deps, { refusal: person, run }, by, attempt);
   const after = await deps.engine.transactAnywhere<Refusal | null>(run.key, (newest) => {
     const ctx = deps.context();
-    const current = lapseClaims(withFreshRequester(newest, requesterGroups, ctx), ctx);
-    const done = actOn(current, { handling, person, ctx }, act, mayAct);
+    const done = actOn(asOfNow(newest, requesterGroups, ctx), { handling, person, ctx }, act, mayAct);
     if (!done.ok) return { run: newest, value: done.error };
     return { run: done.value.run ?? newest, value: null, sideWrites: { audit: done.value.audit } };
   });
@@ -95,12 +94,11 @@ export async function handleRequest(
 type Acted = { readonly run: Run | null; readonly audit: readonly AuditEntry[] };
 
 function actOn(
-  stored: Run,
+  run: Run,
   { handling, person, ctx }: { readonly handling: Handling; readonly person: Person; readonly ctx: Context },
   act: Act,
   mayAct: MayAct,
 ): Result<Acted, Refusal> {
-  const run = applyPolicy(stored, ctx);
   const approval = findApproval(run, handling.approval);
   if (approval === null) return err({ type: "unknown" });
   const { request, id } = approval;
@@ -145,22 +143,22 @@ export async function handleClick(deps: DecideDeps, click: Click, step: Step, ac
 export async function openFollowUpForm(
   deps: DecideDeps,
   by: PersonId,
-  { run, approval, version }: ClickedCard,
+  { run: stored, approval: clicked, version }: ClickedCard,
   { step, asks, question, refusalTo }: FollowUpForm,
 ): Promise<Result<OpenedForm, RefusedAttempt>> {
   const ctx = deps.context();
-  const { request } = approval;
   const [person, requesterGroups] = await Promise.all([
-    personFor(deps, { run, approval: approval.id, saw: request }, by.user, CLICK_AGE_MS),
-    lookUpRequester(deps, run, CLICK_AGE_MS),
+    personFor(deps, { run: stored, approval: clicked.id, saw: clicked.request }, by.user, CLICK_AGE_MS),
+    lookUpRequester(deps, stored, CLICK_AGE_MS),
   ]);
-  const lapsed = lapseClaims(withFreshRequester(run, requesterGroups, ctx), ctx);
-  const newest = findApproval(lapsed, approval.id) ?? approval;
-  const judging = judgingRules(ctx, lapsed, newest);
+  const run = asOfNow(stored, requesterGroups, ctx);
+  const approval = findApproval(run, clicked.id) ?? clicked;
+  const { request } = approval;
+  const judging = judgingRules(ctx, run, approval);
   const refusal =
     "type" in person
       ? person
-      : refusalTo(newest, { ...judging, run: lapsed, by: person, ctx }, { version, was: null });
+      : refusalTo(approval, { ...judging, run, by: person, ctx }, { version, was: null });
   if (refusal !== null)
     return refused(deps, { refusal, run }, by, { step, approval: approval.id, saw: request });
   const { team, user } = by;
@@ -169,7 +167,7 @@ export async function openFollowUpForm(
   // Not `asShown`: the form names the request and shows none of the run's own fields.
   const ticket: FormTicket = { ...bound, verdict: "approve", saw: request, at: ctx.now, asks, ...about };
   await deps.store.saveForm(ticket);
-  return ok({ run: applyPolicy(run, ctx), ticket });
+  return ok({ run, ticket });
 }
 
 export type FollowUpForm = {

@@ -6,10 +6,10 @@ import { type Refusal, refusalToOpen } from "../domain/authorization.ts";
 import type { ChannelId, MessageTs, Nonce, TeamId, UserId, PersonId } from "../domain/ids.ts";
 import { isFresh } from "../domain/posted-message.ts";
 import { err, ok, type Result } from "../domain/result.ts";
-import { applyPolicy, judgingRules, ruleRefOf } from "../domain/applied-rule.ts";
-import { applyBrake } from "../domain/brake.ts";
+import { judgingRules, ruleRefOf } from "../domain/applied-rule.ts";
+import { asOfNow } from "../domain/bring-up-to-date.ts";
 import { asShown } from "../domain/run-context.ts";
-import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
+import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run } from "../domain/run.ts";
 import { promiseOf } from "../domain/submission.ts";
 import { cardSlot, listingSlot, type Slot } from "../domain/slot.ts";
@@ -96,7 +96,7 @@ function readBy(
   { id, request }: Pick<Approval, "id" | "request">,
 ): ReturnType<Parameters<DecideDeps["engine"]["changeAnywhere"]>[1]> {
   const ctx = deps.context();
-  const ruled = applyPolicy(newest, ctx);
+  const ruled = asOfNow(newest, null, ctx);
   const run = markRead(ruled, id, request.digest, user);
   const approval = findApproval(run, id);
   if (run === ruled || approval === null) return ruled;
@@ -128,7 +128,7 @@ export async function openFormForCard(
   const ctx = deps.context();
   const { policy, now: at, monotonic, nonce } = ctx;
   const { person, voters, requesterGroups } = await factsAtClick(deps, clicked, click.user);
-  const run = applyBrake(withFreshRequester(clicked.run, requesterGroups, ctx), ctx);
+  const run = asOfNow(clicked.run, requesterGroups, ctx);
   const approval = findApproval(run, clicked.approval.id) ?? clicked.approval;
   const judging = { ...judgingRules(ctx, run, approval), run, voters, monotonic };
   const saw = asShown(run, approval.request);
@@ -154,7 +154,7 @@ export async function openFormForCard(
   const opened = auditEntry(run, { at, what: "opened", outcome: "opened", ...tried, ...about });
   // A window for reading cannot decide. Its reading has an entry once the person continues.
   await deps.store.saveForm(ticket, mustRead ? [] : [opened]);
-  return ok({ run: applyPolicy(run, ctx), ticket });
+  return ok({ run, ticket });
 }
 
 async function factsAtClick(deps: DecideDeps, { run, approval }: ClickedCard, user: UserId) {
@@ -220,7 +220,7 @@ async function openedFormOf(
   const ticket = await ownForm(deps, by, nonce, ({ asks }) => asks === undefined);
   if ("type" in ticket) return null;
   const run = (await deps.store.load(ticket.run))?.run;
-  return run === undefined ? null : { run: applyPolicy(run, deps.context()), ticket };
+  return run === undefined ? null : { run: asOfNow(run, null, deps.context()), ticket };
 }
 
 /** A click on a button of a card. Trusted only for who clicked what, and where. */

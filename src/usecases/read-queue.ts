@@ -1,7 +1,7 @@
 // Reads the queue of one person. The person and their groups are looked up once for the whole queue.
 
 import { isOneOf, type Person } from "../domain/authorization.ts";
-import { applyBrake } from "../domain/brake.ts";
+import { asOfNow } from "../domain/bring-up-to-date.ts";
 import type { Context } from "../domain/context.ts";
 import { reachedStages } from "../domain/escalation.ts";
 import type { Freeze } from "../domain/freeze.ts";
@@ -60,8 +60,8 @@ export async function readQueue(
     whoIs(people, { team, user }, place),
   ]);
   const further = await escalatedTo(deps, user, person, { stages, seen: channels, only });
-  // A freeze counts as soon as it is stored, but the runs are marked with it one after the other.
-  const runs = [...found.slice(0, MAX_RUNS), ...further.runs].map((run) => applyBrake(run, context()));
+  // A queue asks about no requester, because it may show hundreds of runs. The form asks.
+  const runs = [...found.slice(0, MAX_RUNS), ...further.runs].map((run) => asOfNow(run, null, context()));
   const memberOf = await memberships(people, user, runs, context());
   const openChannels = person?.kind === "member" ? await publicIn(people, further.runs) : NO_CHANNELS;
   const reader = {

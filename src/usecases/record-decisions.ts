@@ -2,14 +2,15 @@
 // own ticket, digest, rule, look-up and audit entry, and each decision is then sent separately.
 
 import { aboutRequest, auditEntry, type AuditEntry, type Moments, momentsOf } from "../audit/entry.ts";
-import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import { ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval } from "../domain/approval.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
+import { asOfNow } from "../domain/bring-up-to-date.ts";
 import { decide, isRecorded } from "../domain/decide.ts";
 import type { PersonId, RunKey } from "../domain/ids.ts";
 import type { RuleRef } from "../domain/policy/policy.ts";
 import { err, type Result } from "../domain/result.ts";
-import { membershipsToLookUp, withFreshRequester } from "../domain/rule-facts.ts";
+import { membershipsToLookUp } from "../domain/rule-facts.ts";
 import { findApproval, type Run, runId } from "../domain/run.ts";
 import type { Submission } from "../domain/submission.ts";
 import { lookUp, lookUpRequester, observeFetched, SUBMIT_AGE_MS } from "../engine/fresh-facts.ts";
@@ -127,8 +128,8 @@ function decideForms(
   { fetched, requesterGroups, ofForms }: SubmitFacts,
 ) {
   const ctx = deps.context();
-  const run = withFreshRequester(stored, requesterGroups, ctx);
-  let newest = applyPolicy(fetched === null ? run : observeFetched(run, fetched, ctx), ctx);
+  const seen = fetched === null ? stored : observeFetched(stored, fetched, ctx);
+  let newest = asOfNow(seen, requesterGroups, ctx);
   const audit: AuditEntry[] = [];
   const refusals = ofForms.map(({ form, person, voters }): Refusal | null => {
     if ("type" in person && isRepeated(newest, by, form)) return null;

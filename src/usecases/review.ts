@@ -1,9 +1,10 @@
 // "Review" in the queue opens the form for one request, or one form for several requests. The button's value contains a card's nonce and is
 // bound to its reader, so it opens nothing for another person. Who may decide is looked up as for a click on a card.
 
-import { applyPolicy, ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
+import { ruleOf, ruleRefOf } from "../domain/applied-rule.ts";
 import type { Approval } from "../domain/approval.ts";
 import type { Refusal } from "../domain/authorization.ts";
+import { asOfNow } from "../domain/bring-up-to-date.ts";
 import { Nonce, parsed, type PersonId } from "../domain/ids.ts";
 import {
   rotatedAfter,
@@ -220,7 +221,7 @@ async function shownForm(
   const { saw, nonce: known, promised } = ticket;
   const shown = { ...approval, request: saw };
   const rule = ruleOf(deps.context(), run, shown);
-  const drawn = asPromised(applyPolicy(run, deps.context()), approval.id, promised);
+  const drawn = asPromised(asOfNow(run, null, deps.context()), approval.id, promised);
   return { item: { run: drawn, approval: shown, rule }, nonce: known };
 }
 
@@ -251,10 +252,7 @@ function packed(deps: Deps, items: readonly QueueItem[]): Packed {
   }
   const ctx = deps.context();
   return {
-    forms: together.map((item) => ({
-      item: { ...item, run: applyPolicy(item.run, ctx) },
-      nonce: ctx.nonce(),
-    })),
+    forms: together.map((item) => ({ item, nonce: ctx.nonce() })),
     later,
   };
 }

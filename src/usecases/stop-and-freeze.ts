@@ -3,6 +3,7 @@
 
 import { auditEntry } from "../audit/entry.ts";
 import type { Person, Refusal } from "../domain/authorization.ts";
+import { asOfNow } from "../domain/bring-up-to-date.ts";
 import {
   actsOnNewestStop,
   liftStop,
@@ -14,12 +15,7 @@ import {
 import type { CommandRefusal } from "../domain/command-refusal.ts";
 import { type Freeze, freezeIn, freezesIn } from "../domain/freeze.ts";
 import type { ChannelId, RunKey, TeamId, UserId } from "../domain/ids.ts";
-import {
-  hasUnknownGroups,
-  membershipsToLookUp,
-  setsOfRule,
-  withFreshRequester,
-} from "../domain/rule-facts.ts";
+import { hasUnknownGroups, membershipsToLookUp, setsOfRule } from "../domain/rule-facts.ts";
 import { err, ok, type Result } from "../domain/result.ts";
 import { deniesAll, isStoppable, isStopped, type Run } from "../domain/run.ts";
 import { applyBrakeToRuns } from "../engine/change-runs.ts";
@@ -101,12 +97,14 @@ async function brake(
   const run = key === null ? null : ((await deps.store.load(key))?.run ?? null);
   if (key === null || run === null || run.team !== team || run.channel !== channel)
     return refused(deps, { refusal: { type: "unknown" }, run: null }, press, { step });
+  // If the groups are known, Slack is not asked again: a stop must not fail because Slack does not answer.
+  const isUnknown = hasUnknownGroups(asOfNow(run, null, deps.context()));
   const [person, requesterGroups] = await Promise.all([
     personForStop(deps, run, user, maxAgeMs),
-    hasUnknownGroups(run) ? lookUpRequester(deps, run, maxAgeMs) : null,
+    isUnknown ? lookUpRequester(deps, run, maxAgeMs) : null,
   ]);
   const ctx = deps.context();
-  const known = withFreshRequester(run, requesterGroups, ctx);
+  const known = asOfNow(run, requesterGroups, ctx);
   const refusal: Refusal | null = "type" in person ? person : refusalTo(person, known, ctx);
   if (refusal !== null) return refused(deps, { refusal, run }, press, { step });
   const after = await deps.engine.transactAnywhere<Refusal | null>(key, (newest) => {

@@ -1,0 +1,56 @@
+// What brings a stored run up to date with the requester's groups, the brakes, the time and the policy, and in which order. A run is stored
+// at its changes, so it lags behind all of them until its next change. What the service says is applied before this (`observe`).
+//
+// Each function here returns the same object if nothing changes.
+
+import { applyPolicy } from "./applied-rule.ts";
+import { applyBrake } from "./brake.ts";
+import type { Context } from "./context.ts";
+import { expire, withdrawSurplusVotes } from "./decide.ts";
+import { applyFollowUp } from "./follow-up-due.ts";
+import { lapseClaims } from "./handling.ts";
+import { applyListing } from "./listing.ts";
+import { withFreshRequester } from "./rule-facts.ts";
+import type { Run } from "./run.ts";
+
+/** What Slack has just said of the requester's groups. Null if no rule depends on them, or if nobody has asked. */
+type FreshGroups = Parameters<typeof withFreshRequester>[1];
+
+/**
+ * Called before a person is judged, and before they see the run in a form or in their queue. The groups come first, because they determine
+ * the rule. The brakes reopen requests, and only a request that waits has a claim and gets the current rule, so both come after them.
+ *
+ * It expires nothing, because `refusalToOpen` and `refusalToHandle` refuse what is too old. It withdraws no surplus votes, because the
+ * approval that is judged completes them.
+ */
+export function asOfNow(stored: Run, groups: FreshGroups, ctx: Context): Run {
+  return applyPolicy(lapseClaims(beforeMark(stored, groups, ctx), ctx), ctx);
+}
+
+/**
+ * Called at a timer of the run. Nobody is asked about the requester, because that is an effect of its own. `isCounted`: whether the time
+ * until now counts. If not, the machine may have been suspended, and nothing expires.
+ */
+export function asOfTimer(stored: Run, ctx: Context, isCounted: boolean): Run {
+  const current = asOfNow(stored, null, ctx);
+  return isCounted ? expire(current, ctx) : current;
+}
+
+/**
+ * Called before an effect is marked, also for each message of a run with thousands of requests. So it leaves out what stops no effect: a
+ * decision keeps its rule, and those who gave it are judged by the current one (`recheckAuthority`).
+ */
+export function beforeMark(stored: Run, groups: FreshGroups, ctx: Context): Run {
+  return applyBrake(withFreshRequester(stored, groups, ctx), ctx);
+}
+
+/**
+ * Called at every save, also at those of a poll that brings nothing new, so it does only what must hold of every stored run. The rule is
+ * applied by `observe`, by a timer and after a new policy. The brakes come first: they reopen requests and deny them. A vote that is
+ * withdrawn makes its request wait, so follow-up comes after it. The listings show what all others leave. `isCounted`: as for a timer. If
+ * the follow-up must wait, the plan wakes the run at once, and that makes up for the gap first.
+ */
+export function beforeSave(changed: Run, ctx: Context, isCounted: boolean): Run {
+  const valid = withdrawSurplusVotes(applyBrake(changed, ctx), ctx);
+  return applyListing(isCounted ? applyFollowUp(valid, ctx) : valid);
+}
