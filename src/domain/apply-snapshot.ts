@@ -10,6 +10,7 @@ import { callToReopened } from "./follow-up-due.ts";
 import { isSameJson, type Json } from "./json.ts";
 import type { DecisionNotice } from "./notice.ts";
 import { withoutFields } from "./policy/policy.ts";
+import type { Run } from "./run.ts";
 import { DECISION_LINGER_MS, isGone, withMissedFetch } from "./snapshot.ts";
 
 /** If the service still lists an approval this long after its decision reached its last state (ms), the card says so. */
@@ -17,12 +18,13 @@ export const STILL_LISTED_AFTER_MS = 60_000;
 
 /** What one snapshot says about one approval. */
 export type ApprovalSighting =
-  /** `isDenied`: the run is stopped, and the stop denies what the service lists. */
+  /** `isDenied`: the run is stopped, and the stop denies what the service lists. `posts`: those of the run. */
   | {
       readonly type: "listed";
       readonly request: Request;
       readonly askedAt: number;
       readonly isDenied: boolean;
+      readonly posts: Run["posts"];
     }
   | {
       readonly type: "absent";
@@ -125,7 +127,7 @@ function applyToClosed(
   const isDenied = sighting.isDenied && !onlyPeopleMayDeny(approval);
   if (cause === "expired" && isSame && !isDenied) return approval;
   const open = reopenAsListed(approval, sighting.request, null, ctx);
-  return isDenied ? open : callToReopened(open, ctx);
+  return isDenied ? open : callToReopened(sighting, open, ctx);
 }
 
 /** Reopens the approval. A new request starts a new waiting time. The same request gets no extra time, however often it returns. */

@@ -79,6 +79,10 @@ export function callIn(run: Pick<Run, "approvals">, slot: Slot): CallIn | null {
   return callsOf(run).find(({ approval, call }) => callSlot(approval, call) === slot) ?? null;
 }
 
+/** Returns whether the call was not posted, and is in no combined message. */
+export const isUnsent = ({ posts }: Pick<Run, "posts">, { approval, call }: CallIn): boolean =>
+  call.within === undefined && isFresh(posts[callSlot(approval, call)]);
+
 /** What became of the request of a call. "deny": also by the policy. "unclear": a decision did not take effect, or may not have. */
 export type Fate = "waits" | "changed" | "closed" | "unclear" | Verdict;
 

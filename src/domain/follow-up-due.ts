@@ -6,7 +6,7 @@
 
 import type { Times } from "./context.ts";
 import type { Approval } from "./approval.ts";
-import { isReminder, withCall } from "./call.ts";
+import { isReminder, isUnsent, withCall } from "./call.ts";
 import { EARLY_MS, GATHER_MS } from "./gathered-call.ts";
 import { nextStage, reachedStages, reachStage } from "./escalation.ts";
 import {
@@ -97,19 +97,27 @@ const REOPENED_EVERY_MS = 10 * 60_000;
 /**
  * Calls people to a closed request that is open again: its card said that there is nothing to do, and Slack notifies no one of an edit. A
  * service that closes and opens it again and again must not call them each time. A call that comes too early is not dropped but waits, and
- * is posted only if the request is still open then.
+ * is posted only if the request is still open then. If it closes first, the call is forgotten when the request opens again.
  */
-export function callToReopened(approval: Approval, ctx: Times): Approval {
-  const { calls = [], requestVersion } = approval;
+export function callToReopened(run: Pick<Run, "posts">, approval: Approval, ctx: Times): Approval {
+  const { calls: before = [], requestVersion } = approval;
   const isComing = (call: Call): boolean =>
     isReminder(call) && call.of === requestVersion && call.notBefore > ctx.monotonic;
-  if (calls.some(isComing)) return approval;
-  const last = calls.findLast(({ says }) => says === "reopened")?.notBefore ?? Number.NEGATIVE_INFINITY;
-  // A call that still waits is about the request before it changed, and is void. This call is due when that one was.
-  const turn = last > ctx.monotonic ? last : last + REOPENED_EVERY_MS;
+  if (before.some(isComing)) return approval;
+  const unsent = before.filter((call) => call.says === "reopened" && isUnsent(run, { approval, call }));
+  const last = before.findLast((call) => call.says === "reopened" && !unsent.includes(call));
+  const turn = last === undefined ? Number.NEGATIVE_INFINITY : last.notBefore + REOPENED_EVERY_MS;
   const notBefore = Math.max(callNotBefore(approval, ctx), turn);
-  const lookAt = notBefore - GATHER_MS;
-  return withCall(approval, { says: "reopened", at: ctx.now, notBefore, lookAt, who: null });
+  const call = {
+    says: "reopened",
+    at: ctx.now,
+    notBefore,
+    lookAt: notBefore - GATHER_MS,
+    who: null,
+  } as const;
+  // Forgotten only now, because the number of such a call must not be used again.
+  const { calls = [], ...called } = withCall(approval, call);
+  return { ...called, calls: calls.filter((each) => !unsent.includes(each)) };
 }
 
 // Reminders. If several were missed, only one is sent.

@@ -211,7 +211,9 @@ function applySightings(
   const results = run.approvals.map((approval) => {
     const request = requests.get(approval.id);
     const sighting: ApprovalSighting =
-      request === undefined ? unlisted(approval.serviceId) : { type: "listed", request, askedAt, isDenied };
+      request === undefined
+        ? unlisted(approval.serviceId)
+        : { type: "listed", request, askedAt, isDenied, posts: run.posts };
     return applySighting(approval, sighting, ctx);
   });
   const added = listed.filter(({ approval }) => approval === null);

@@ -1,12 +1,14 @@
 // A closed request that the service lists again: people are called to it, but a service that changes its mind calls no one again and again.
 
 import { describe, expect, test } from "vitest";
-import { callRenderKey, isCurrent } from "#src/domain/call.ts";
+import { callRenderKey, callSlot, isCurrent } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
 import { observe } from "#src/domain/observe.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import type { Call } from "#src/domain/follow-up.ts";
+import { MessageTs } from "#src/domain/ids.ts";
+import { isFresh, type PostedMessage } from "#src/domain/posted-message.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aSnapshot, contextAt, type ListedApproval, listedRun } from "../make/history.ts";
 import { aPolicy, these } from "../make/policy.ts";
@@ -26,14 +28,31 @@ const gone = (run: Run, ms: number, policy = BUILT_IN): Run =>
 
 const callsOf = ({ approvals }: Run): readonly Call[] => approvals[0]?.calls ?? [];
 
-/** The calls that would be posted once their people are known. */
-function posted(run: Run): readonly string[] {
+/** The calls that are not posted yet, and would be once their people are known. */
+function unposted(run: Run): readonly Call[] {
   const [approval] = run.approvals;
-  return callsOf(run).flatMap((call) => {
-    const who = { users: [APPROVER], groups: [], more: 0 };
-    const shows = approval === undefined ? null : callRenderKey(run, { approval, call: { ...call, who } });
-    return shows === null ? [] : [shows];
-  });
+  if (approval === undefined) return [];
+  const who = { users: [APPROVER], groups: [], more: 0 };
+  return callsOf(run).filter(
+    (call) =>
+      isFresh(run.posts[callSlot(approval, call)]) &&
+      callRenderKey(run, { approval, call: { ...call, who } }) !== null,
+  );
+}
+
+/** Posts the calls that are due by then. */
+function post(run: Run, ms: number): Run {
+  const up: PostedMessage = {
+    type: "up",
+    ts: MessageTs("1795176000.000100"),
+    shows: "",
+    sweepAt: null,
+    notBefore: 0,
+    tries: 0,
+  };
+  const due = unposted(run).filter(({ notBefore }) => notBefore <= NOON + ms);
+  const slots = run.approvals.flatMap((approval) => due.map((call) => callSlot(approval, call)));
+  return { ...run, posts: { ...run.posts, ...Object.fromEntries(slots.map((slot) => [slot, up])) } };
 }
 
 describe("a closed request that is listed again", () => {
@@ -46,7 +65,7 @@ describe("a closed request that is listed again", () => {
     const back = look(closed, [listed], 30_000);
     expect(back.approvals).toMatchObject([{ state: { type: "pending" } }]);
     expect(callsOf(back)).toMatchObject([{ says: "reopened", at: NOON + 30_000, who: null }]);
-    expect(posted(back)).toHaveLength(1);
+    expect(unposted(back)).toHaveLength(1);
     expect(callsOf(look(back, [listed], 40_000))).toEqual(callsOf(back));
   });
 
@@ -82,7 +101,8 @@ describe("a closed request that is listed again", () => {
 describe("a request that closes and opens again and again", () => {
   const flapping = (ms: number): Run => {
     let run = listedRun("apr_1");
-    for (let at = 30_000; at <= ms; at += 30_000) run = look(gone(run, at - 10_000), ["apr_1"], at);
+    for (let at = 30_000; at <= ms; at += 30_000)
+      run = look(gone(post(run, at - 10_001), at - 10_000), ["apr_1"], at);
     return run;
   };
 
@@ -98,8 +118,8 @@ describe("a request that closes and opens again and again", () => {
     const [first, second, ...others] = callsOf(open);
     expect(others).toEqual([]);
     expect(second?.notBefore).toBe((first?.notBefore ?? 0) + 10 * MIN);
-    expect(posted(open)).toHaveLength(1);
-    expect(posted(gone(open, 3 * MIN))).toEqual([]);
+    expect(unposted(open)).toHaveLength(1);
+    expect(unposted(gone(open, 3 * MIN))).toEqual([]);
   });
 
   test("and a reminder that was posted stands until the next call is posted", () => {
@@ -118,11 +138,44 @@ describe("a request that closes and opens again and again", () => {
     let run = listedRun("apr_1");
     for (let nth = 1; nth <= 10; nth += 1) {
       const item = { id: "apr_1", content: { action: `delete it ${nth}` } };
-      run = look(gone(run, nth * 30_000 - 10_000), [item], nth * 30_000);
+      const at = nth * 30_000;
+      run = look(gone(post(run, at - 10_001), at - 10_000), [item], at);
     }
     const times = callsOf(run).map(({ notBefore }) => notBefore - NOON);
     expect(Math.max(...times)).toBeLessThan(12 * MIN);
-    expect(posted(run)).toHaveLength(1);
+    expect(unposted(run)).toHaveLength(1);
+  });
+});
+
+describe("a request that closes again before the call to it is posted", () => {
+  const closed = gone(look(gone(listedRun("apr_1"), 20_000), ["apr_1"], 30_000), 42_000);
+
+  test("calls no one", () => expect(unposted(closed)).toEqual([]));
+
+  test.for<[string, ListedApproval]>([
+    ["unchanged", "apr_1"],
+    ["changed", CHANGED],
+  ])("calls people at once when it opens again, %s", ([, listed]) => {
+    const back = look(post(closed, 59_000), [listed], 60_000);
+    expect(unposted(back).map(({ notBefore }) => notBefore - NOON)).toEqual([75_000]);
+  });
+
+  test("calls people at once when it opens again, also if it had to wait for its turn", () => {
+    const called = post(look(gone(listedRun("apr_1"), 20_000), ["apr_1"], 30_000), 45_000);
+    const waiting = look(gone(called, 60_000), ["apr_1"], 70_000);
+    expect(unposted(waiting).map(({ notBefore }) => notBefore - NOON)).toEqual([10 * MIN + 45_000]);
+    const back = look(post(gone(waiting, 90_000), 11 * MIN), ["apr_1"], 12 * MIN);
+    expect(unposted(back).map(({ notBefore }) => notBefore - NOON)).toEqual([12 * MIN + 15_000]);
+  });
+
+  test("keeps no more than the newest call that was not posted", () => {
+    let run = closed;
+    for (let nth = 1; nth <= 60; nth += 1) {
+      const item = { id: "apr_1", content: { action: `delete it ${nth}` } };
+      run = gone(look(run, [item], 60_000 + nth * 12_000), 72_000 + nth * 12_000);
+    }
+    expect(callsOf(run)).toHaveLength(1);
+    expect(callsOf(run)[0]?.n).toBeGreaterThan(60);
   });
 });
 

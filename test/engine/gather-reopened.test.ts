@@ -52,6 +52,24 @@ test("a request that opens again is announced in its thread with a mention of it
   ]);
 });
 
+test("a request that opens again and closes within seconds calls no one, and its next opening is announced at once", async () => {
+  const { bench, ids } = await waiting(1);
+  const [id] = ids;
+  if (id === undefined) throw new Error("no run");
+  const listed = bench.agents.pending.get(id) ?? [];
+  const stateNow = async () => (await bench.run(id)).approvals[0]?.state.type;
+  await openAgain(bench, ids);
+  for (let s = 0; s < 20 && (await stateNow()) !== "pending"; s += 1) await bench.clock.pass(1_000);
+  expect(await stateNow()).toBe("pending");
+  bench.agents.pending.set(id, []);
+  await bench.clock.pass(MIN);
+  expect(await stateNow()).toBe("closed");
+  expect(posted(bench)).toEqual([]);
+  bench.agents.pending.set(id, listed);
+  await bench.clock.pass(MIN);
+  expect(posted(bench)).toEqual(["call"]);
+});
+
 test("requests that open again together share one message", async () => {
   const { bench, ids } = await waiting(3);
   await openAgain(bench, ids);
