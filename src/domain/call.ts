@@ -49,7 +49,7 @@ export function answerCall(
   { found, retryAt }: { readonly found: Called | null; readonly retryAt: number },
 ): Run {
   return changeCall(run, id, n, (call) => {
-    if (call.who !== null) return call;
+    if (call.who !== null || call.held === true) return call;
     if (found !== null) return { ...call, who: found };
     const tries = call.tries + 1;
     return tries < MAX_LOOK_UPS ? { ...call, tries, lookAt: retryAt } : { ...call, tries, who: NO_ONE };

@@ -15,6 +15,7 @@ import {
   callingRule,
   extendedMs,
   type FollowUp,
+  lookedAtUntil,
   momentOfAge,
   type ReachedStage,
   withFollowUp,
@@ -29,10 +30,12 @@ export function applyFollowUp(run: Run, ctx: Times): Run {
 }
 
 function recordDue(run: Run, approval: Approval, ctx: Times): Approval {
-  if (approval.state.type !== "pending" || !hasClock(approval)) return approval;
-  const age = ageAt(approval, ctx.monotonic);
-  if (age >= expiryAge(approval)) return approval;
-  return recordReminder(run, recordStage(run, approval, ctx), ctx);
+  if (approval.state.type !== "pending") return approval;
+  const next = holdReopened(run, approval, ctx);
+  if (!hasClock(next)) return next;
+  const age = ageAt(next, ctx.monotonic);
+  if (age >= expiryAge(next)) return next;
+  return recordReminder(run, recordStage(run, next, ctx), ctx);
 }
 
 /** Returns whether anything depends on time for the request under its rule. */
@@ -118,6 +121,23 @@ export function callToReopened(run: Pick<Run, "posts">, approval: Approval, ctx:
   // Forgotten only now, because the number of such a call must not be used again.
   const { calls = [], ...called } = withCall(approval, call);
   return { ...called, calls: calls.filter((each) => !unsent.includes(each)) };
+}
+
+/**
+ * Holds the call to a reopened request while reminders wait as well: during a freeze, and while a person looks at the request. After that, it
+ * is due as if it were new, so its people are looked up then, and other calls can join it.
+ */
+function holdReopened(run: Run, approval: Approval, ctx: Times): Approval {
+  const { calls = [] } = approval;
+  const call = calls.findLast((each) => each.says === "reopened" && isUnsent(run, { approval, call: each }));
+  const waits = run.frozen !== undefined || lookedAtUntil(approval, ctx.monotonic) > ctx.monotonic;
+  if (call === undefined || waits === (call.held === true)) return approval;
+  const { held: _over, ...rest } = call;
+  const notBefore = Math.max(call.notBefore, callNotBefore(approval, ctx));
+  const next: Call = waits
+    ? { ...call, held: true, who: null }
+    : { ...rest, notBefore, lookAt: notBefore - GATHER_MS, tries: 0 };
+  return { ...approval, calls: calls.map((each) => (each === call ? next : each)) };
 }
 
 // Reminders. If several were missed, only one is sent.
@@ -220,15 +240,14 @@ function recordReminder(run: Run, approval: Approval, ctx: Times, earlyMs = 0): 
  * request has snoozed it, they get no reminder (find-approvers.ts), but other people do.
  */
 function quietUntil(
-  { followUp }: Approval,
+  approval: Approval,
   rule: FollowUpRule,
   says: "waits" | "last",
   ctx: Times,
 ): number | null {
-  const { until = 0, snoozedUntil = 0 } = followUp?.claim ?? {};
-  const claimedUntil = snoozedUntil > ctx.monotonic ? 0 : until;
-  const lookedAtUntil = says === "last" ? 0 : Math.max(claimedUntil, followUp?.lapsed?.until ?? 0);
-  return lookedAtUntil > ctx.monotonic ? lookedAtUntil : openingAt(rule, ctx);
+  const claimedUntil = lookedAtUntil(approval, ctx.monotonic);
+  const until = says === "last" ? 0 : Math.max(claimedUntil, approval.followUp?.lapsed?.until ?? 0);
+  return until > ctx.monotonic ? until : openingAt(rule, ctx);
 }
 
 /** A smaller difference than this (ms) is drift between the two clocks, and is not stored. */

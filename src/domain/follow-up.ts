@@ -129,6 +129,8 @@ export type Call = {
   readonly stageMs?: number;
   /** The channel that it goes to. Absent if it goes to the run's thread. */
   readonly channel?: ChannelId;
+  /** It waits for the end of a freeze or of a claim. Its people are looked up after that. */
+  readonly held?: true;
   /** The run that carries a combined message with this call, which is then not posted itself. */
   readonly within?: RunKey;
   /** The combined message contains this call. */
@@ -184,6 +186,12 @@ export function ageAt({ waitsSince, followUp }: Timed, monotonic: number): numbe
     0,
   );
   return Math.max(monotonic - waitsSince - paused, 0);
+}
+
+/** Returns until when a person looks at the request, so that other people are left alone (monotonic). 0 if no one does, or snoozed it. */
+export function lookedAtUntil({ followUp }: Pick<Timed, "followUp">, monotonic: number): number {
+  const { until = 0, snoozedUntil = 0 } = followUp?.claim ?? {};
+  return snoozedUntil > monotonic ? 0 : until;
 }
 
 /** Returns the rule by which people are reminded and called now. */

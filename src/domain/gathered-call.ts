@@ -5,7 +5,7 @@
 // After a crash in between, what the carrier has stored settles them.
 
 import type { Approval } from "./approval.ts";
-import { callIn, callSlot, callsOf, changeCall, isAnnouncement, isCurrent } from "./call.ts";
+import { callIn, callSlot, callsOf, changeCall, isAnnouncement, isCurrent, isUnsent } from "./call.ts";
 import type { Call, Called, Gathered, GatheredCall } from "./follow-up.ts";
 import type { ChannelId, RunKey } from "./ids.ts";
 import { isFresh } from "./posted-message.ts";
@@ -67,9 +67,9 @@ type Joinable = { readonly approval: Approval; readonly call: Call; readonly who
 /** Returns the calls that are due within `withinMs` and not posted yet. */
 export function joinable(run: Run, monotonic: number, withinMs: number): readonly Joinable[] {
   return callsOf(run).flatMap(({ approval, call }): Joinable[] => {
-    const { who, within, notBefore } = call;
-    if (who === null || within !== undefined || notBefore - monotonic > withinMs) return [];
-    const canJoin = isCurrent({ approval, call }) && isFresh(run.posts[callSlot(approval, call)]);
+    const { who, notBefore } = call;
+    if (who === null || notBefore - monotonic > withinMs) return [];
+    const canJoin = isCurrent({ approval, call }) && isUnsent(run, { approval, call });
     return canJoin ? [{ approval, call, who }] : [];
   });
 }

@@ -229,7 +229,7 @@ function dueDecision(run: Run, approval: Approval, monotonic: number): Due {
 function dueFollowUps(run: Run, monotonic: number): Due[] {
   const moments = run.approvals.map((approval): Due => ({ effect: null, at: nextFollowUpAt(run, approval) }));
   const people = callsOf(run).map(({ approval, call }): Due => {
-    if (call.who !== null || !isCurrent({ approval, call })) return NOTHING;
+    if (call.who !== null || call.held === true || !isCurrent({ approval, call })) return NOTHING;
     return due({ type: "find-people", approval: approval.id, call: call.n }, call.lookAt, monotonic);
   });
   return [...moments, ...people];

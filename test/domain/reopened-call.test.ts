@@ -1,13 +1,14 @@
 // A closed request that the service lists again: people are called to it, but a service that changes its mind calls no one again and again.
 
 import { describe, expect, test } from "vitest";
-import { callRenderKey, callSlot, isCurrent } from "#src/domain/call.ts";
+import { answerCall, callRenderKey, callSlot, isCurrent } from "#src/domain/call.ts";
 import { expire } from "#src/domain/decide.ts";
+import { applyFollowUp } from "#src/domain/follow-up-due.ts";
 import { observe } from "#src/domain/observe.ts";
 import { NO_FOLLOW_UP } from "#src/domain/policy/follow-up-rule.ts";
 import { BUILT_IN } from "#src/domain/policy/policy.ts";
 import type { Call } from "#src/domain/follow-up.ts";
-import { MessageTs } from "#src/domain/ids.ts";
+import { ApprovalId, MessageTs } from "#src/domain/ids.ts";
 import { isFresh, type PostedMessage } from "#src/domain/posted-message.ts";
 import type { Run } from "#src/domain/run.ts";
 import { aSnapshot, contextAt, type ListedApproval, listedRun } from "../make/history.ts";
@@ -77,6 +78,18 @@ describe("a closed request that is listed again", () => {
       const lost: Run = { ...run, approvals: [{ ...approval, state: { type: "closed", cause, at: NOON } }] };
       expect(callsOf(look(lost, ["apr_1"], 30_000))).toMatchObject([{ says: "reopened" }]);
     }
+  });
+
+  test("calls no one during a freeze, also if Slack names its approvers only then", () => {
+    const frozen = { entry: 1, channel: null, by: APPROVER, at: NOON, why: "" };
+    const held = applyFollowUp({ ...look(closed, ["apr_1"], 30_000), frozen }, contextAt(31_000));
+    const found = { users: [APPROVER], groups: [], more: 0 };
+    const answered = answerCall(held, ApprovalId("apr_1"), 1, { found, retryAt: 0 });
+    expect(callsOf(answered)).toMatchObject([{ who: null }]);
+    const { frozen: _lifted, ...free } = answered;
+    const [call] = callsOf(applyFollowUp(free, contextAt(MIN)));
+    expect(call).toMatchObject({ who: null, lookAt: NOON + MIN, notBefore: NOON + MIN + 15_000 });
+    expect(call).not.toHaveProperty("held");
   });
 
   test("calls no one when it only changes while it is open", () => {

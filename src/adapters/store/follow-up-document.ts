@@ -164,6 +164,7 @@ export const call = record<Call>({
   first: optional(user),
   stageMs: optional(number),
   channel: optional(id(ChannelId)),
+  held: optional(yes),
   within: optional(id(RunKey)),
   told: optional(yes),
 });
