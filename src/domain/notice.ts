@@ -43,7 +43,7 @@ export type NoticeContent =
   | { readonly type: "decision-stopped"; readonly approval: ApprovalId }
   /** A decision was sent but never confirmed, and Countersign has stopped checking and sending. */
   | { readonly type: "decision-unconfirmed"; readonly approval: ApprovalId }
-  /** Nothing more is sent for the decision, but the service still lists the approval as pending. */
+  /** Nothing more is sent for the decision, but the service still lists the approval as pending. To the requester if no person decided. */
   | { readonly type: "decision-still-listed"; readonly approval: ApprovalId }
   | {
       readonly type: "nobody-can-approve";

@@ -254,10 +254,16 @@ export function noticesOf(results: readonly { says: DecisionNotice | null }[]): 
   return results.flatMap(({ says }) => (says === null ? [] : [says]));
 }
 
-/** Tells the people who decided, or gave an approval, what happened to it. Returns the same run if there is no one to tell. */
+/**
+ * Tells the people who decided, or gave an approval, what happened to it. Returns the same run if there is no one to tell. If no person
+ * decided, and the run may wait for ever, the requester is told.
+ */
 export function addNoticesToDeciders(run: Run, contents: readonly DecisionNotice[], ctx: Context): Run {
   return contents.reduce((told, content) => {
     const approval = findApproval(run, content.approval);
-    return approval === null ? told : addNotices(told, decidersOf(approval), content, ctx);
+    if (approval === null) return told;
+    const deciders = decidersOf(approval);
+    const isForRequester = deciders.length === 0 && content.type === "decision-still-listed";
+    return addNotices(told, isForRequester ? [run.requester] : deciders, content, ctx);
   }, run);
 }

@@ -2,15 +2,16 @@
 
 import { describe, expect, test } from "vitest";
 import { STILL_LISTED_AFTER_MS } from "#src/domain/apply-snapshot.ts";
-import type { Approval } from "#src/domain/approval.ts";
+import { withDelivery } from "#src/domain/approval-transitions.ts";
+import type { Approval, Decision } from "#src/domain/approval.ts";
 import { type Delivery, isFinal } from "#src/domain/delivery-state.ts";
 import { observe } from "#src/domain/observe.ts";
 import { reconcile } from "#src/domain/reconcile.ts";
 import { cardRenderKey } from "#src/domain/render-key.ts";
-import type { Run } from "#src/domain/run.ts";
+import { replaceApproval, type Run } from "#src/domain/run.ts";
 import { ABSENT_AFTER_MS } from "#src/domain/snapshot.ts";
 import { aSnapshot, contextAt, deliveredRun } from "../make/history.ts";
-import { APPROVER, NOON } from "../make/run.ts";
+import { APPROVER, NOON, REQUESTER } from "../make/run.ts";
 
 const LATER = STILL_LISTED_AFTER_MS;
 
@@ -94,4 +95,20 @@ describe.for<Delivery>([
       expect(again.notices).toEqual(marked.notices);
     }
   });
+});
+
+test.each<[string, Partial<Decision>]>([
+  ["the policy", {}],
+  ["a stop", { stoppedBy: APPROVER }],
+])("the requester is told once that the service still lists a request that %s denied", (_who, by) => {
+  const delivery: Delivery = { type: "confirmed", at: NOON, stillListed: null };
+  const given = deliveredRun(delivery, "deny");
+  const { state } = only(given);
+  if (state.type !== "decided") throw new Error("not decided");
+  const decision: Decision = { ...state.decision, by: null, ...by };
+  const run = replaceApproval(given, withDelivery(only(given), decision, delivery));
+  const marked = after(run, ["apr_1"], LATER);
+  const says = { type: "decision-still-listed", approval: "apr_1" };
+  expect(marked.notices).toMatchObject([{ to: REQUESTER, says, state: "planned" }]);
+  expect(after(after(marked, [], LATER + 1), ["apr_1"], LATER + 2).notices).toEqual(marked.notices);
 });

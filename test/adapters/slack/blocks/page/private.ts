@@ -6,6 +6,8 @@ import { notificationMessage } from "#src/adapters/slack/blocks/notification-mes
 import { type DrawnWith, severalReceipts } from "#src/adapters/slack/blocks/receipts.ts";
 import { privateNotice, queuedNotice } from "#src/adapters/slack/blocks/private-notice.ts";
 import type { AuditEntry } from "#src/audit/entry.ts";
+import { withDelivery } from "#src/domain/approval-transitions.ts";
+import type { Approval, Decision } from "#src/domain/approval.ts";
 import { ApprovalId, RunId } from "#src/domain/ids.ts";
 import type { NoticeContent } from "#src/domain/notice.ts";
 import type { Run } from "#src/domain/run.ts";
@@ -15,8 +17,10 @@ import { anAuditEntry, aNonce, NOON, TEAM } from "../../../../make/run.ts";
 import {
   ASKED,
   BEN,
+  CLEO,
   CREATED,
   decided,
+  decisionOf,
   DEPLOYMENT,
   type Example,
   PENDING,
@@ -34,6 +38,12 @@ const notice = (says: NoticeContent, when = "", run: Run = CREATED, about = DECI
   when,
   drawn: named(privateNotice(says, { ...run, approvals: [about] }), DEPLOYMENT),
 });
+const denied = (by: Pick<Decision, "stoppedBy">): Approval =>
+  withDelivery(
+    PENDING,
+    { ...decisionOf("deny", "no one decided", null), ...by },
+    { type: "confirmed", at: NOON, stillListed: true },
+  );
 const voided = (cause: VoidCause): readonly Example[] => [
   notice(
     { type: "decision-void", approval, cause },
@@ -77,7 +87,16 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
   ],
   "notice:decision-stopped": [notice({ type: "decision-stopped", approval })],
   "notice:decision-unconfirmed": [notice({ type: "decision-unconfirmed", approval })],
-  "notice:decision-still-listed": [notice({ type: "decision-still-listed", approval })],
+  "notice:decision-still-listed": [
+    notice({ type: "decision-still-listed", approval }),
+    notice({ type: "decision-still-listed", approval }, "the policy denied it", CREATED, denied({})),
+    notice(
+      { type: "decision-still-listed", approval },
+      "a stop denied it",
+      CREATED,
+      denied({ stoppedBy: CLEO }),
+    ),
+  ],
   "notice:decision-refused": [notice({ type: "decision-refused", approval, words: SERVICE_SAYS })],
   "notice:decision-elsewhere": [
     notice({ type: "decision-elsewhere", approval, words: "The agent service says of this approval: deny." }),
