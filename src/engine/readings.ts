@@ -9,7 +9,7 @@ import { timesReminded } from "../domain/follow-up-due.ts";
 import type { ApprovalId, RunKey } from "../domain/ids.ts";
 import { isMissing, isStopped, isWatched, type Run, runId } from "../domain/run.ts";
 import { isShown } from "../domain/listing.ts";
-import type { Counters } from "../ports.ts";
+import type { Counters, EventLog } from "../ports.ts";
 import type { Readings, RunFigures, RunState, SlackHealth } from "../ports/monitoring.ts";
 import type { Store } from "../ports/store.ts";
 import type { Clock } from "./clock.ts";
@@ -66,13 +66,17 @@ type Tracked = {
   everShown: ReadonlySet<ApprovalId>;
   /** When each undelivered decision became ready to be sent (monotonic ms). */
   undelivered: ReadonlyMap<string, number>;
-  stillListed: number;
+  /** The decided requests that the service still lists. */
+  stillListed: ReadonlySet<ApprovalId>;
+  /** Those that it has listed at any time. The log names each once, because replicas of the service may disagree for long. */
+  everListed: ReadonlySet<ApprovalId>;
 };
 
 type Deps = {
   readonly engine: Pick<RunEngine, "onPlan" | "onDrop">;
   readonly clock: Clock;
   readonly metrics: Pick<Counters, "cardShown" | "decisionConfirmed">;
+  readonly log: Pick<EventLog, "warn">;
 };
 
 const NONE: Tracked = {
@@ -83,16 +87,20 @@ const NONE: Tracked = {
   unshown: new Set(),
   everShown: new Set(),
   undelivered: new Map(),
-  stillListed: 0,
+  stillListed: new Set(),
+  everListed: new Set(),
 };
 
-export function createRunFigures({ engine, clock, metrics }: Deps): { readonly figures: () => RunFigures } {
+export function createRunFigures({ engine, clock, metrics, log }: Deps): {
+  readonly figures: () => RunFigures;
+} {
   const runs = new Map<RunKey, Tracked>();
   engine.onDrop((key) => void runs.delete(key));
   engine.onPlan((run) => {
     const before = runs.get(run.key) ?? null;
     const now = trackedOf(run, before, clock);
     reportDelays(run, before ?? NONE, now, { clock, metrics });
+    logListed(run, before ?? NONE, now, log);
     if (now.state === null && now.undelivered.size === 0) runs.delete(run.key);
     else runs.set(run.key, now);
   });
@@ -104,6 +112,7 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
   const retriesStart = run.creation.type === "planned" && run.creation.why !== "";
   if (run.approvals.length === 0) return { ...NONE, state, retriesStart };
   const waiting = isWatched(run) ? run.approvals.filter(({ state }) => state.type === "pending") : [];
+  const stillListed = new Set(isWatched(run) ? run.approvals.filter(isStillListed).map(({ id }) => id) : []);
   const unshown = new Set(waiting.filter((approval) => !isShown(run, approval)).map(({ id }) => id));
   const everShown = waiting.filter(({ id }) => !unshown.has(id) || before?.everShown.has(id) === true);
   const undelivered = run.approvals.flatMap((approval): [string, number][] => {
@@ -120,7 +129,8 @@ function trackedOf(run: Run, before: Tracked | null, clock: Clock): Tracked {
     unshown,
     everShown: new Set(everShown.map(({ id }) => id)),
     undelivered: new Map(undelivered),
-    stillListed: isWatched(run) ? run.approvals.filter(isStillListed).length : 0,
+    stillListed,
+    everListed: new Set([...(before?.everListed ?? []), ...stillListed]),
   };
 }
 
@@ -169,6 +179,19 @@ function reportDelays(
   }
 }
 
+/** The most ids that one line of the log names. */
+const MAX_NAMED = 10;
+
+function logListed(run: Run, before: Tracked, { stillListed }: Tracked, log: Deps["log"]): void {
+  const found = [...stillListed].filter((id) => !before.everListed.has(id));
+  if (found.length === 0) return;
+  const approvals = found.slice(0, MAX_NAMED);
+  log.warn(
+    { run: run.key, runId: runId(run), approvals, count: found.length },
+    "the service still lists requests that are decided, so their run may wait",
+  );
+}
+
 function figuresOf(tracked: Iterable<Tracked>, monotonic: number): RunFigures {
   const runs = { starting: 0, running: 0, awaiting_approval: 0, stopped: 0, missing: 0 };
   const pending: number[] = [];
@@ -181,7 +204,7 @@ function figuresOf(tracked: Iterable<Tracked>, monotonic: number): RunFigures {
     retriedStarts += Number(run.retriesStart);
     if (run.state !== null) runs[run.state] += 1;
     reminded += run.reminded;
-    stillListed += run.stillListed;
+    stillListed += run.stillListed.size;
     for (const [id, since] of run.pending) {
       pending.push(monotonic - since);
       if (run.unshown.has(id)) unshown.push(monotonic - since);

@@ -7,7 +7,7 @@ import { withDelivery } from "#src/domain/approval-transitions.ts";
 import { ApprovalId, MessageTs, type RunKey } from "#src/domain/ids.ts";
 import type { Plan } from "#src/domain/reconcile.ts";
 import type { PostedMessage, Upload } from "#src/domain/posted-message.ts";
-import type { Run } from "#src/domain/run.ts";
+import { type Run, runId } from "#src/domain/run.ts";
 import { cardSlot, listingSlot, requestSlot, type Slot } from "#src/domain/slot.ts";
 import { applyListing, listingRenderKey, MAX_CARDS } from "#src/domain/listing.ts";
 import { createRunFigures } from "#src/engine/readings.ts";
@@ -31,9 +31,12 @@ function aCount() {
     cardShown: (seconds: number) => void shown.push(seconds),
     decisionConfirmed: (seconds: number) => void confirmed.push(seconds),
   };
-  const { figures } = createRunFigures({ engine, clock, metrics });
+  const warnings: object[] = [];
+  const log = { warn: (fields: object) => void warnings.push(fields) };
+  const { figures } = createRunFigures({ engine, clock, metrics, log });
   return {
     clock,
+    warnings,
     figures,
     shown,
     confirmed,
@@ -225,6 +228,14 @@ test("a decided request that the service still lists counts until it is no longe
   plan(listed);
   plan(delivered(listed, { type: "confirmed", at: 0, stillListed: false }));
   expect(figures().stillListed).toBe(0);
+});
+
+test("the log names each decided request that the service still lists once, with its run at the service", () => {
+  const { plan, warnings } = aCount();
+  const listed = deliveredRun({ type: "confirmed", at: 0, stillListed: true });
+  const gone = delivered(listed, { type: "confirmed", at: 0, stillListed: false });
+  for (const run of [gone, listed, listed, gone, listed]) plan(run);
+  expect(warnings).toEqual([{ run: listed.key, runId: runId(listed), approvals: ["apr_1"], count: 1 }]);
 });
 
 test("while the database accepts calls but answers none, the metrics come within the time of a scrape, and say so", async () => {
