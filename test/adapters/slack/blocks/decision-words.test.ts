@@ -210,21 +210,6 @@ describe("a decision that the service did not confirm", () => {
   });
 });
 
-test.each<[Partial<Decision>, string]>([
-  [{}, "its time was up"],
-  [{ stoppedBy: APPROVER }, "the run was stopped"],
-])("the notice about a request that %o denied does not say that its reader decided it", (by, why) => {
-  const delivery = { type: "confirmed", at: NOON, stillListed: true } as const;
-  const approval = anApproval();
-  const decision: Decision = { ...DENIED, digest: approval.request.digest, ...by };
-  const denied = withApprovals(run, withDelivery(approval, decision, delivery));
-  const notice = { type: "decision-still-listed", approval: approval.id } as const;
-  const shown = printedMessage(privateNotice(notice, denied));
-  expect(shown).toContain(why);
-  expect(shown).toContain("end the run");
-  expect(shown).not.toMatch(/you decided|your decision/i);
-});
-
 test("the notice about a decision that is not sent again claims neither one try nor a lost answer, since the service may have answered 503 each time", () => {
   const notice = privateNotice({ type: "decision-stopped", approval: ApprovalId("apr_1") }, run);
   expect(printedMessage(notice)).toContain("It was sent, but not confirmed");
