@@ -48,6 +48,8 @@ export type CommandRefusal =
   | { readonly type: "not-watched"; readonly run: Run }
   | { readonly type: "deciding" | "voted" | "denial-due"; readonly run: Run }
   | { readonly type: "answered" }
+  /** `run`: what the form has started: another task, or one in another channel. */
+  | { readonly type: "form-used"; readonly run: Run }
   /** `run`: the run that was started again from this run, and is not over. */
   | { readonly type: "running-again"; readonly run: Run }
   /** This person may not read the audit. */

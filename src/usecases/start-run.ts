@@ -62,7 +62,11 @@ type Task = {
 
 async function start(deps: UseCaseDeps, by: Asker, task: Task): Promise<Result<RunKey, CommandRefusal>> {
   const started = await startOnce(deps, by, task);
-  return started.ok ? ok(started.value.key) : started;
+  if (!started.ok) return started;
+  const { key, isNew } = started.value;
+  const before = isNew ? undefined : (await deps.store.load(key))?.run;
+  const isSame = before === undefined || (before.input === task.input && before.channel === by.channel);
+  return isSame ? ok(key) : err({ type: "form-used", run: before });
 }
 
 /** `isNew` is false if this intention has started the run before. */

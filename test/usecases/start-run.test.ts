@@ -54,6 +54,18 @@ describe("a run", () => {
     expect(bench.agents.created).toHaveLength(2);
   });
 
+  test("is not started by an intention that started another task, or this one in another channel", async () => {
+    const bench = await createBench();
+    const first = await bench.flow.startRun.start(BY, task("a"));
+    if (!first.ok) throw new Error("refused");
+    const used = { ok: false, error: { type: "form-used", run: { key: first.value } } };
+    expect(await bench.flow.startRun.start(BY, task("a", "deploy"))).toMatchObject(used);
+    const elsewhere = { ...BY, channel: ChannelId("C0OTHER") };
+    expect(await bench.flow.startRun.start(elsewhere, task("a"))).toMatchObject(used);
+    await bench.clock.pass(5_000);
+    expect(bench.agents.created).toEqual(["rotate"]);
+  });
+
   test.for(LOOKS_BLANK)("is not started for %j", async (input) => {
     const bench = await createBench();
     const answer = await bench.flow.startRun.start(BY, task("a", input));

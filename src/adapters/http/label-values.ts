@@ -111,6 +111,7 @@ const COMMAND_REFUSALS: { readonly [Type in Exclude<RefusalReason, Refusal["type
   voted: true,
   "denial-due": true,
   answered: true,
+  "form-used": true,
   "running-again": true,
   "not-auditor": true,
   "own-audit": true,

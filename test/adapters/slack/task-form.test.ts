@@ -163,6 +163,21 @@ test("a form whose menu shows its own task starts a run", async () => {
   expect(await submittedWith("*", "*", OWN_TEXT)).toMatchObject({ started: 1 });
 });
 
+test("a form that started a run stays open when it is submitted with another task, and closes when it is submitted again", async () => {
+  const bench = await createBench();
+  const { startRun, noteRefusal } = bench.flow;
+  const parts = { team: TEAM, command: "/agent", nonce: aNonce, startRun, noteRefusal };
+  const metadata = `${aNonce()} ${CHANNEL}`;
+  const submit = (value: string) =>
+    onRunFormSubmit(parts as unknown as ListenerDeps, {
+      user: { id: REQUESTER },
+      view: { private_metadata: metadata, state: { values: { task: { task_text: { value } } } } },
+    });
+  expect(await submit("Deploy billing")).toBeUndefined();
+  expect(await submit("Deploy search")).toMatchObject({ response_action: "errors" });
+  expect(await submit("Deploy billing")).toBeUndefined();
+});
+
 test("a form whose menu shows a task that is not offered starts nothing, and the audit has the attempt", async () => {
   const { bench, view, started } = await submittedWith(SAVED_TASK.name, "gone", FILLED);
   expect(started).toBe(0);

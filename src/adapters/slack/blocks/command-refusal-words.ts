@@ -117,9 +117,7 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
     case "not-admin":
       return ONLY_ADMINS[refusal.asked];
     case "unknown-run":
-      if (refusal.in === "audit")
-        return `The audit knows no run with this id, so there is no evidence and no dispute about it. Check the id: the run's thread shows it, and \`${command} list\` shows the runs in your channels. Archived entries are only in the archive files.`;
-      return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs in your channels.`;
+      return unknownRunWords(refusal, command);
     case "saved-task-unfinished":
       return unfinishedWords(refusal, escaped);
     case "service-silent":
@@ -130,6 +128,8 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return `The run with this id has ended; its thread is in <#${refusal.run.channel}>. The service now uses the same id for another run. Countersign can't know who asked for that one, so it does not watch it. Start the task with \`${command} run\` instead.`;
     case "frozen":
       return `${freezeWords(refusal.freeze)}. No run starts until the freeze is lifted. Nothing was started; try again then.`;
+    case "form-used":
+      return formUsedWords(refusal.run, `\`${command} list\``, escaped);
     case "running-again":
       return `<@${refusal.run.requester}> already started this again, ${localTime(refusal.run.askedAt)}, and that run is still going. Its thread is in this channel.`;
     case "own-freeze":
@@ -150,6 +150,17 @@ export function commandRefusalWords(refusal: CommandRefusal, command: string): s
       return FIXED_COMMAND_WORDS[refusal.type];
   }
 }
+
+function unknownRunWords(refusal: Extract<CommandRefusal, { type: "unknown-run" }>, command: string): string {
+  if (refusal.in === "audit")
+    return `The audit knows no run with this id, so there is no evidence and no dispute about it. Check the id: the run's thread shows it, and \`${command} list\` shows the runs in your channels. Archived entries are only in the archive files.`;
+  return `No run with this id in your channels: the service does not know it, or you are not in its channel. \`${command} list\` shows the runs in your channels.`;
+}
+
+/** `list`: the command that shows the run. `drawn` makes the task safe to show. */
+const formUsedWords = ({ input }: Run, list: string, drawn: (task: string) => string): string =>
+  `This form already started a run: an earlier press was recorded, with the task "${drawn(oneLine(input, TASK_CHARS))}" in the channel chosen then. This press started nothing. ${list} shows that run. To start another one as well, copy what you typed and open a new form.`;
+const TASK_CHARS = 100;
 
 const watchedWords = ({ watch, channel }: Run): string =>
   watch.type === "over"
@@ -174,6 +185,7 @@ export function commandRefusalPlain(refusal: CommandRefusal, command: string): s
   if (refusal.type === "frozen")
     return `Countersign is frozen here, so no run starts until the freeze is lifted. Nothing was started; try again then. ${command} freeze shows who froze it.`;
   if (refusal.type === "saved-task-unfinished") return unfinishedWords(refusal, (names) => names);
+  if (refusal.type === "form-used") return formUsedWords(refusal.run, `${command} list`, (task) => task);
   return commandRefusalWords(refusal, command).replaceAll("`", "");
 }
 

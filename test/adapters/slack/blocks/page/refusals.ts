@@ -238,6 +238,7 @@ export const COMMAND_REFUSALS: Record<
   deciding: [{ type: "deciding", run: CREATED }],
   voted: [{ type: "voted", run: CREATED }],
   "denial-due": [{ type: "denial-due", run: CREATED }],
+  "form-used": [{ type: "form-used", run: CREATED }],
   "running-again": [{ type: "running-again", run: { ...CREATED, requester: BEN } }],
   answered: [{ type: "answered" }],
   "not-auditor": [{ type: "not-auditor" }],
