@@ -95,14 +95,15 @@ export type Refusal =
   | { readonly type: "too-many-questions" | "answered-before" | "text-needed" }
   | { readonly type: "text-too-long"; readonly chars: number }
   | { readonly type: "not-asked"; readonly requester: UserId }
-  /** The form asks for a time, and none was chosen. */
+  /** The form was submitted before with something else, and did that. */
+  | { readonly type: "form-used"; readonly did: "asked" | "snoozed" | { readonly handedTo: UserId } }
+  /** The form asks for a time or a verdict, and none was chosen. */
   | { readonly type: "time-needed" }
+  | { readonly type: "verdict-needed" }
   /** The rule allows no extension, or no further one, or a person extended the request after this card was shown. */
   | { readonly type: "not-extendable" }
   | { readonly type: "extension-cap"; readonly atMostMs: number }
   | { readonly type: "extended-meanwhile"; readonly by: UserId | null }
-  /** The form asks for a verdict, and none was chosen. */
-  | { readonly type: "verdict-needed" }
   | ReasonRefusal;
 
 /** What is wrong with a reason. `verdict` is absent for a denial. `missingWord`: the word that the person still has to type. */

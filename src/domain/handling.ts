@@ -30,6 +30,8 @@ const RENEWED_AFTER_MS = 10_000;
 
 /** How long a person can snooze reminders (ms). */
 export const SNOOZES = [30 * 60_000, 60 * 60_000, 3 * 60 * 60_000] as const;
+/** Snoozes that end within this time of each other are the same (ms). Less than the difference between any two of `SNOOZES`. */
+const SAME_SNOOZE_MS = 15 * 60_000;
 
 /** Returns the current claim, or null. */
 export function claimOf({ state, followUp }: Pick<Approval, "state" | "followUp">): Claim | null {
@@ -65,7 +67,7 @@ export function release(approval: Approval, by: UserId): Result<Approval, Refusa
 
 /**
  * Stops reminders to this person for `ms`, but not beyond the expiry. The person keeps the claim until then. Returns the same approval for
- * a form that was submitted twice.
+ * a form that was submitted twice with the same result.
  */
 export function snooze(
   approval: Approval,
@@ -76,8 +78,11 @@ export function snooze(
   const refusal = refusalUnlessClaimer(approval, by);
   const current = claimOf(approval);
   if (refusal !== null || current === null) return err(refusal ?? { type: "not-claimer", by: null });
-  if (current.snoozeForm === form) return ok(approval);
   const snoozedUntil = Math.min(monotonic + ms, endsUnder(approval, rule) ?? Infinity);
+  if (current.snoozeForm === form) {
+    const isSame = Math.abs(snoozedUntil - (current.snoozedUntil ?? 0)) < SAME_SNOOZE_MS;
+    return isSame ? ok(approval) : err({ type: "form-used", did: "snoozed" });
+  }
   const until = Math.max(current.until, snoozedUntil);
   return ok(withFollowUp(approval, { claim: { ...current, until, snoozedUntil, snoozeForm: form } }));
 }
@@ -96,7 +101,9 @@ export function handOver(
   { now, monotonic }: Times,
 ): Result<Approval, Refusal> {
   const { handovers = [] } = approval.followUp ?? {};
-  if (handovers.some(({ id }) => id === form)) return ok(approval);
+  const before = handovers.find(({ id }) => id === form);
+  if (before !== undefined)
+    return before.to === to ? ok(approval) : err({ type: "form-used", did: { handedTo: before.to } });
   const refusal = refusalToHandOver(approval, from);
   if (refusal !== null) return err(refusal);
   if (from === to) return err({ type: "cannot-take-over", to, why: "claimer" });

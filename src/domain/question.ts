@@ -83,7 +83,9 @@ export function ask(
   { now, monotonic }: Times,
 ): Result<Approval, Refusal> {
   const questions = questionsOf(approval);
-  if (questions.some((question) => question.id === id)) return ok(approval);
+  const before = questions.find((question) => question.id === id);
+  if (before !== undefined)
+    return before.text === text ? ok(approval) : err({ type: "form-used", did: "asked" });
   const refusal = refusalOfText(text) ?? refusalToAsk(approval);
   if (refusal !== null) return err(refusal);
   const { pauses = [] } = approval.followUp ?? {};

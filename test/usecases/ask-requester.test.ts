@@ -68,6 +68,15 @@ const entries = async ({ store }: Bench): Promise<readonly string[]> =>
   );
 
 describe("a question", () => {
+  test("is asked by a form, which then refuses another one", async () => {
+    const { bench, card } = await ready();
+    const nonce = await asked(bench, card, "Why?");
+    expect(await bench.flow.askRequester.ask(who(APPROVER), nonce, "Is it safe?")).toMatchObject({
+      error: { refusal: { type: "form-used", did: "asked" } },
+    });
+    expect(questionsOf(await first(bench, card))).toMatchObject([{ text: "Why?" }]);
+  });
+
   test("is posted once, and its text is in the audit by digest and can be erased", async () => {
     const { bench, card } = await ready();
     const nonce = await asked(bench, card);

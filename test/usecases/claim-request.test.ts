@@ -227,6 +227,25 @@ describe("a snooze", () => {
   });
 });
 
+test("a form that handed over or snoozed refuses another person or time, and changes nothing more", async () => {
+  const bench = await createBench();
+  const card = await bench.withCard();
+  const { claimRequest } = bench.flow;
+  await claimRequest.claim(card.click);
+  const snooze = await withForm(bench, card.click, "snooze");
+  await claimRequest.snooze(who(APPROVER), snooze, 60 * MINUTE);
+  const snoozed = claimOf(await first(bench, card));
+  for (const other of [30 * MINUTE, 180 * MINUTE])
+    expect(refusalOf(await claimRequest.snooze(who(APPROVER), snooze, other))).toBe("form-used");
+  expect(claimOf(await first(bench, card))).toEqual(snoozed);
+  const handOver = await withForm(bench, card.click, "hand-over");
+  await claimRequest.handOver(who(APPROVER), handOver, CLEO);
+  expect(await claimRequest.handOver(who(APPROVER), handOver, DAN)).toMatchObject({
+    error: { refusal: { type: "form-used", did: { handedTo: CLEO } } },
+  });
+  expect(claimOf(await first(bench, card))).toMatchObject({ by: CLEO });
+});
+
 describe("a hand-over", () => {
   test("gives the claim to a person who may decide, names both, and tells them in the thread once", async () => {
     const bench = await createBench();

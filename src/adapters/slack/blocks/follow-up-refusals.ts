@@ -15,6 +15,7 @@ export const FOLLOW_UP_TITLES = {
   "not-asked": "Not yours to answer",
   "text-needed": "Nothing typed",
   "text-too-long": "Text too long",
+  "form-used": "An earlier press counts",
   "time-needed": "Choose a time",
   "not-extendable": "No more time",
   "extension-cap": "No more time",
@@ -47,6 +48,8 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
       return "Type what you want to say. Nothing was posted.";
     case "text-too-long":
       return `Too long: ${count(refusal.chars)} characters. At most ${count(MAX_QUESTION_CHARS)} fit. Nothing was posted.`;
+    case "form-used":
+      return usedWords(refusal.did);
     case "time-needed":
       return "Choose for how long.";
     case "not-extendable":
@@ -58,6 +61,14 @@ export function followUpRefusalWords(refusal: FollowUpRefusal): string {
         ? "The card you pressed on is out of date, so nothing was added. Check the new deadline, and extend it again if you need more time."
         : `<@${refusal.by}> extended the deadline just before you, so nothing was added. Check the new deadline on the card, and extend it again if you need more time.`;
   }
+}
+
+function usedWords(did: Extract<FollowUpRefusal, { type: "form-used" }>["did"]): string {
+  if (did === "asked")
+    return "An earlier press of this form asked a question, and the thread shows it. This press asked nothing. To ask something else as well, choose Ask a question on the card again.";
+  if (did === "snoozed")
+    return "An earlier press of this form snoozed your reminders, and the card shows until when. This press changed nothing. To choose another time, choose Snooze reminders on the card again.";
+  return `<@${did.handedTo}> got this request from an earlier press of this form. This press changed nothing. To hand it to another person, press "I'm looking at it" on the card, and then choose Hand over again.`;
 }
 
 function takeOverWords({ to, why }: Extract<Refusal, { type: "cannot-take-over" }>): string {

@@ -146,6 +146,11 @@ export const REFUSALS: Record<Refusal["type"], readonly [Refusal, ...Refusal[]]>
   "not-asked": [{ type: "not-asked", requester: CLEO }],
   "text-needed": [{ type: "text-needed" }],
   "text-too-long": [{ type: "text-too-long", chars: 3_001 }],
+  "form-used": [
+    { type: "form-used", did: "asked" },
+    { type: "form-used", did: "snoozed" },
+    { type: "form-used", did: { handedTo: CLEO } },
+  ],
   "time-needed": [{ type: "time-needed" }],
   "not-extendable": [{ type: "not-extendable" }],
   "extension-cap": [{ type: "extension-cap", atMostMs: 7_200_000 }],
