@@ -129,7 +129,8 @@ export async function onReviewSubmit(deps: ListenerDeps, payload: SubmitPayload)
     const silence = unverifiedOnly(reviewed.value);
     if (silence !== null) return inField(reasonOf[choices[0]?.verdict ?? "deny"], refusalPlain(silence));
     if (reviewed.value.refused.length === 0 && next === null) return undefined;
-    const results = { ...reviewed.value, refused: await withLinks(deps, reviewed.value.refused) };
+    const refused = await withLinks(deps, reviewed.value.refused);
+    const results = { ...reviewed.value, refused, asker: by.user };
     return { response_action: "update", view: reviewedModal(results, next, [reasons.approve, reasons.deny]) };
   } catch (error) {
     if (!(error instanceof PortError)) throw error;

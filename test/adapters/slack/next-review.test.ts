@@ -112,7 +112,7 @@ describe("Review the next", () => {
     const person = await reviewing(40);
     await submit(person.deps, 0);
     expect(person.deps.view !== null && idOf(person.deps.view)).toBe("form:reviewed");
-    expect(JSON.stringify(person.deps.view)).toContain("Nothing was recorded");
+    expect(JSON.stringify(person.deps.view)).toContain("recorded nothing new");
     expect(JSON.stringify(person.deps.view)).toContain("40 more wait for you");
     await goOn(person.deps);
     expect(await shownIn(person)).toEqual(numbers(21, 40));

@@ -2,6 +2,8 @@
 
 import type { Block, RichTextSection, View } from "@slack/types";
 import type { Request } from "../../../domain/approval.ts";
+import type { Refusal } from "../../../domain/authorization.ts";
+import type { UserId } from "../../../domain/ids.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import type { Run } from "../../../domain/run.ts";
 import { cardMarks } from "../../../domain/text/card-layout.ts";
@@ -21,14 +23,18 @@ export type NextReview = { readonly metadata: string; readonly waiting: number }
 
 /** `link` leads to the request's card. Absent or null if Slack gave none. */
 export type RefusedWithLink = RefusedLine & { readonly link?: string | null };
-type Results = Pick<Reviewed, "recorded"> & { readonly refused: readonly RefusedWithLink[] };
+/** `asker`: the person who submitted the form. */
+type Results = Pick<Reviewed, "recorded"> & {
+  readonly refused: readonly RefusedWithLink[];
+  readonly asker?: UserId;
+};
 
 /**
  * Says how many decisions are recorded, and lists each refused one with the reason. `typed`: the reasons that the person typed, which they
  * may need for the refused ones.
  */
 export function reviewedModal(
-  { recorded, refused }: Results,
+  { recorded, refused, asker }: Results,
   next: NextReview | null,
   typed: readonly string[] = [],
 ): View {
@@ -49,7 +55,7 @@ export function reviewedModal(
         ? []
         : [
             rich(line(span("Not recorded:", { bold: true }))),
-            ...refused.map(refusedLine),
+            ...refused.map((each) => refusedLine(each, asker)),
             ...typedPart(typed),
           ]),
       ...(next === null ? [] : [note(waitingWords(next.waiting))]),
@@ -58,7 +64,7 @@ export function reviewedModal(
 }
 
 function titleOf({ recorded: { approve, deny }, refused }: Results): string {
-  if (approve + deny === 0) return "Nothing was recorded";
+  if (approve + deny === 0) return "Nothing new recorded";
   return refused.length === 0 ? "Recorded" : "Not all were recorded";
 }
 
@@ -66,7 +72,8 @@ const waitingWords = (waiting: number): string =>
   `${count(waiting)} more ${plural(waiting, "waits", "wait")} for you and can be reviewed next.`;
 
 function recordedWords({ approve, deny }: Reviewed["recorded"]): string {
-  if (approve + deny === 0) return "Nothing was recorded, and nothing was sent.";
+  // An earlier press of this form may have been recorded, and sent, although its answer got lost.
+  if (approve + deny === 0) return "This press recorded nothing new.";
   const parts = [
     ...(approve === 0 ? [] : [approve === 1 ? "1 approval" : `${count(approve)} approvals`]),
     ...(deny === 0 ? [] : [deny === 1 ? "1 denial" : `${count(deny)} denials`]),
@@ -74,16 +81,26 @@ function recordedWords({ approve, deny }: Reviewed["recorded"]): string {
   return `Recorded: ${parts.join(" and ")}. The cards say what becomes of them.`;
 }
 
-function refusedLine({ request, run, refusal, link = null }: RefusedWithLink): Block {
+function refusedLine(
+  { request, run, refusal, link = null }: RefusedWithLink,
+  asker: UserId | undefined,
+): Block {
   const what = request === null ? "A request" : askedIn(request, TITLE_CHARS);
   return rich(
     line(
       untrustedSpan(what, TITLE_CHARS, { bold: true }),
       ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "open the card" }]),
     ),
-    line(span(refusalPlain(refusal))),
+    line(span(refusedWords(refusal, asker))),
     ...(refusal.type === "changed" ? [nowLine(run, refusal.now)] : []),
   );
+}
+
+function refusedWords(refusal: Refusal, asker: UserId | undefined): string {
+  if (refusal.type !== "already-decided" || asker === undefined || refusal.decision.by?.user !== asker)
+    return refusalPlain(refusal);
+  const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
+  return `You already ${what} this. This press changed nothing; the card says what became of your decision.`;
 }
 
 function nowLine(run: Run | null, now: Request): RichTextSection {

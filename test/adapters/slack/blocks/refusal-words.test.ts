@@ -11,6 +11,7 @@ import {
   commandRefusalPlain,
   commandRefusalWords,
 } from "#src/adapters/slack/blocks/command-refusal-words.ts";
+import { reviewedModal } from "#src/adapters/slack/blocks/reviewed-modal.ts";
 import { refusalPlain, refusalTitle, refusalWords } from "#src/adapters/slack/blocks/refusal-words.ts";
 import { refusalReason } from "#src/adapters/slack/blocks/queue-reasons.ts";
 import { brakeRefusal } from "#src/adapters/slack/blocks/brake-refusal-words.ts";
@@ -116,6 +117,32 @@ test("an earlier decision is not said to count, since the service may have refus
     (each) => each.type === "already-decided" && each.decision.by === null,
   );
   expect(byPolicy === undefined ? "" : refusalPlain(byPolicy)).toContain("This was already denied.");
+});
+
+test("a form of several requests claims nothing of earlier presses, and tells a person of their own decisions", () => {
+  const refused = ["approve", "deny"].map((verdict) => {
+    const decision = decisionOf(verdict === "approve" ? "approve" : "deny", "");
+    const refusal = { type: "already-decided", decision, settled: false } as const;
+    return { request: null, run: null, approval: null, refusal };
+  });
+  const results = { recorded: { approve: 0, deny: 0 }, refused };
+  const own = JSON.stringify(reviewedModal({ ...results, asker: BEN }, null));
+  expect(own).toContain("You already approved this");
+  expect(own).toContain("You already denied this");
+  const others = JSON.stringify(reviewedModal({ ...results, asker: CLEO }, null));
+  expect(others).not.toContain("You already");
+  for (const words of [own, others]) {
+    expect(words).toContain("This press recorded nothing new");
+    expect(words).not.toMatch(/nothing was (recorded|sent)/i);
+  }
+});
+
+test("a person whom Slack could not confirm may have decided before, so the refusal is about this press only", () => {
+  for (const each of REFUSALS.unverified)
+    for (const words of [refusalWords(each), refusalPlain(each)]) {
+      expect(words).not.toContain("was sent");
+      expect(words).toContain("This press changed nothing");
+    }
 });
 
 test("a person whose request a stop denied is not told to lift the stop, which may be over", () => {

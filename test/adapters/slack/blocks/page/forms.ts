@@ -269,6 +269,25 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
         null,
       ),
     },
+    {
+      when: "an earlier press was recorded",
+      drawn: reviewedModal(
+        {
+          recorded: { approve: 0, deny: 0 },
+          asker: BEN,
+          refused: [
+            {
+              request: REQUEST,
+              run: RUN,
+              approval: PENDING.id,
+              link: LINK,
+              refusal: { type: "already-decided", decision: decisionOf("approve", ""), settled: false },
+            },
+          ],
+        },
+        null,
+      ),
+    },
   ],
   "form:read": [
     { when: "pending", drawn: readModal(RUN, REQUEST, DEPLOYMENT) },
