@@ -194,7 +194,14 @@ export async function onNextReviewSubmit(deps: ListenerDeps, payload: SubmitPayl
       const apart = await apartOf(deps, opened.value);
       return { response_action: "update", view: reviewSeveralModal(opened.value, apart) };
     }
-    return refusedForm(opened.error.refusal, payload.user.id);
+    const { refusal, run } = opened.error;
+    // Of a known group, only requests that no longer wait are unknown.
+    if (refusal.type === "unknown" && run !== null)
+      return {
+        response_action: "update",
+        view: messageModal("Nothing more to review", NOTHING_MORE, "answer:nothing-more"),
+      };
+    return refusedForm(refusal, payload.user.id);
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "could not open the next requests");
@@ -205,5 +212,7 @@ export async function onNextReviewSubmit(deps: ListenerDeps, payload: SubmitPayl
   }
 }
 
+const NOTHING_MORE =
+  "Countersign found no more requests of this group that you can decide now. What was recorded before stays recorded; the cards show it. The Home tab shows what else waits for you.";
 const NOT_OPENED =
   "Countersign could not open the next requests just now. What you decided before is recorded. Close this window and press Review again.";

@@ -141,6 +141,22 @@ describe("Review the next", () => {
     expect((await shownIn(person)).slice(0, 15)).toEqual(numbers(26, 40));
   });
 
+  test("says that nothing more waits once the requests behind it are decided or gone, and not that the window is out of date", async () => {
+    const person = await reviewing(21);
+    await submit(person.deps, 20);
+    person.bench.agents.pending.set(person.agentRun, []);
+    await person.bench.clock.pass(60_000);
+    await goOn(person.deps);
+    expect(person.deps.view !== null && idOf(person.deps.view)).toBe("answer:nothing-more");
+  });
+
+  test("does not say so in a window that Countersign did not draw for this person", async () => {
+    const person = await reviewing(21);
+    person.deps.view = { private_metadata: "run value" } as View;
+    await goOn(person.deps);
+    expect(person.deps.view !== null && idOf(person.deps.view)).toBe("refusal:unknown");
+  });
+
   test("begins with the first request in a window of an earlier version, which has no place", async () => {
     const person = await reviewing(40);
     await submit(person.deps, 20);

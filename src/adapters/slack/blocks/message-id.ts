@@ -111,6 +111,7 @@ type AnswerName =
   | "opened-before"
   | "reading-not-recorded"
   | "review-not-opened"
+  | "nothing-more"
   | "queue-not-read"
   | "opening-not-confirmed"
   | "reported"

@@ -190,9 +190,9 @@ async function readingNotRecorded(): Promise<readonly Example[]> {
   return answer !== undefined && "view" in answer ? [{ when: "", drawn: answer.view }] : [];
 }
 
-/** A click on "Review the next" while the database does not answer. */
-async function reviewNotOpened(): Promise<readonly Example[]> {
-  const { deps } = listener({ review: { openSeveral: fails("no") } });
+/** A click on "Review the next". */
+async function nextReview(openSeveral: () => Promise<unknown>): Promise<readonly Example[]> {
+  const { deps } = listener({ review: { openSeveral } });
   const answer = await onNextReviewSubmit(deps, {
     user: { id: BEN },
     view: { private_metadata: "run value", state: { values: {} } },
@@ -383,7 +383,8 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
     ],
     "answer:reading-not-recorded": await readingNotRecorded(),
     "answer:queue-not-read": await clicked(onReviewInChannel, "", { checkReviewPress: fails("no") }),
-    "answer:review-not-opened": await reviewNotOpened(),
+    "answer:review-not-opened": await nextReview(fails("no")),
+    "answer:nothing-more": await nextReview(async () => err({ refusal: { type: "unknown" }, run: ASKED })),
     "answer:failed": one(failureAnswer("/agent")),
     "answer:not-read": one(notRead("/agent")),
     "answer:unreadable-run": one(unreadableRun()),
