@@ -7,7 +7,7 @@ import type { Refusal } from "../../domain/authorization.ts";
 import { Nonce, parsed, RunKey, type UserId } from "../../domain/ids.ts";
 import type { Click } from "../../usecases/open-form.ts";
 import { PortError } from "../../ports.ts";
-import { formView, messageModal, readModal, refusalModal } from "./blocks/decision-modal.ts";
+import { formView, messageModal, readModal, refusalModal, undoButton } from "./blocks/decision-modal.ts";
 import { named } from "./blocks/deployment.ts";
 import { type MessageId, textAnswer } from "./blocks/message-id.ts";
 import { refusalTitle, refusalWords } from "./blocks/refusal-words.ts";
@@ -64,7 +64,7 @@ export async function onUndoClick(deps: ListenerDeps, payload: ClickPayload): Pr
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");
-    await showAnswer(deps, payload, { id: "answer:not-undone", heading: "Not taken back", text: NOT_UNDONE });
+    await showAnswer(deps, payload, { id: "answer:not-undone", heading: "Not confirmed", text: NOT_UNDONE });
   } finally {
     changeCard();
   }
@@ -91,7 +91,8 @@ async function undoneInWindow(deps: ListenerDeps, user: UserId, nonce: Nonce | n
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
     deps.log.error({ error }, "an approval could not be taken back");
-    return messageModal("Not taken back", NOT_UNDONE, "answer:not-undone");
+    const answer = messageModal("Not confirmed", NOT_UNDONE, "answer:not-undone");
+    return nonce === null ? answer : { ...answer, blocks: [...answer.blocks, undoButton(nonce)] };
   }
 }
 
@@ -100,7 +101,7 @@ const TAKEN_BACK =
   "Your approval is taken back, and nothing was sent. Unless its deadline has passed, the request can be decided again on its card.";
 
 const NOT_UNDONE =
-  "Countersign could not record this just now, so the approval is not taken back yet. Press Undo again while the card still shows it.";
+  "Countersign could not confirm that your approval is taken back. If it is not, the approval may still be sent. Press Undo again. The card shows what becomes of the approval.";
 
 /** A successful press gets no answer, because the card and the thread show the stop. */
 export async function onBrakeClick(deps: ListenerDeps, payload: ClickPayload): Promise<void> {

@@ -20,6 +20,7 @@ import {
   SAID_BLOCK,
   SAID_INPUT,
   VERDICT_INPUT,
+  WINDOW_UNDO,
 } from "#src/adapters/slack/names.ts";
 import type { SubmitPayload } from "#src/adapters/slack/payloads.ts";
 import { onReviewSubmit } from "#src/adapters/slack/review-form.ts";
@@ -101,6 +102,29 @@ test("an approval is taken back even if Slack does not draw its window again, wh
   expect(undone).toEqual([nonce]);
   expect(warned).toEqual([{ code: "no_answer" }, { code: "no_answer" }]);
 });
+
+test.each(["no", "maybe"] as const)(
+  "an undo that may be recorded is not called undone or not undone, and its window keeps Undo (%s)",
+  async (applied) => {
+    const nonce = aNonce();
+    const views: View[] = [];
+    const fails = () => Promise.reject(failure("store_down", { applied }));
+    const deps = {
+      ...failing(applied),
+      quick: async (_method: string, { view }: { view: View }) => void views.push(view),
+      undoDecision: { inWindow: fails },
+    } as unknown as ListenerDeps;
+    const [user, view] = [{ id: APPROVER }, { id: "V1" }];
+    const press = (value: string) =>
+      onUndoInWindow(deps, { user, view, actions: [{ action_id: WINDOW_UNDO, value }] });
+    await press(nonce);
+    const drawn = JSON.stringify(views);
+    expect(drawn).not.toMatch(/not taken back/i);
+    const { blocks = [] } = views[0] ?? {};
+    const buttons = blocks.flatMap((block) => ("elements" in block ? (block.elements as object[]) : []));
+    expect(buttons).toMatchObject([{ type: "button", action_id: WINDOW_UNDO, value: nonce }]);
+  },
+);
 
 describe("a form that something refuses while a person types keeps what they typed", () => {
   const REASON = "checked with the on-call engineer";

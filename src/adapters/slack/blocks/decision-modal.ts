@@ -264,7 +264,6 @@ export function heldModal(
   const { request } = approval;
   const hold = holdEnd(approval);
   if (hold === null) return null;
-  const undo = { type: "button", action_id: WINDOW_UNDO, value: nonce, text: plain("Undo") };
   return withId("form:held", {
     type: "modal" as const,
     title: plain("Approved, not sent yet"),
@@ -287,7 +286,13 @@ export function heldModal(
           ),
         ),
       ),
-      { type: "actions", elements: [undo] } as Block,
+      undoButton(nonce),
     ],
   });
 }
+
+export const undoButton = (nonce: Nonce): Block =>
+  ({
+    type: "actions",
+    elements: [{ type: "button", action_id: WINDOW_UNDO, value: nonce, text: plain("Undo") }],
+  }) as Block;

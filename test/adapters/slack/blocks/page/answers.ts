@@ -138,8 +138,8 @@ async function clicked(onClick: OnClick, action_id: string, parts: object): Prom
 }
 
 /** Undo in the window after a submit. */
-async function undoneInWindow(): Promise<readonly Example[]> {
-  const { deps, answers } = listener({ undoDecision: { inWindow: async () => ok(WAITS) } });
+async function undoneInWindow(inWindow: () => Promise<unknown>): Promise<readonly Example[]> {
+  const { deps, answers } = listener({ undoDecision: { inWindow } });
   const actions: [{ action_id: string; value: string }] = [{ action_id: WINDOW_UNDO, value: aNonce() }];
   await onUndoInWindow(deps, { user: { id: BEN }, view: { id: "V1" }, actions });
   return answers.map((drawn) => ({ when: "", drawn }));
@@ -345,8 +345,11 @@ export async function answerExamples(): Promise<Record<AnswerId, readonly Exampl
       ...(await clicked(onCardClick, CARD_APPROVE, { openForm: { open: fails("no") } })),
       ...(await clicked(onCardClick, CARD_READ, { openForm: { read: fails("no") } })),
     ],
-    "answer:not-undone": await clicked(onUndoClick, "", { undoDecision: { onCard: fails("no") } }),
-    "answer:taken-back": await undoneInWindow(),
+    "answer:not-undone": [
+      ...(await clicked(onUndoClick, "", { undoDecision: { onCard: fails("no") } })),
+      ...when("in the window", await undoneInWindow(fails("maybe"))),
+    ],
+    "answer:taken-back": await undoneInWindow(async () => ok(WAITS)),
     "answer:opened-before": await open({ act: async () => "again" }),
     "answer:opening-not-confirmed": await open({ act: fails("maybe") }),
     "answer:reported": [
