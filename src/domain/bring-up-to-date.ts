@@ -24,15 +24,18 @@ type FreshGroups = Parameters<typeof withFreshRequester>[1];
  * approval that is judged completes them.
  */
 export function asOfNow(stored: Run, groups: FreshGroups, ctx: Context): Run {
-  return applyPolicy(lapseClaims(beforeMark(stored, groups, ctx), ctx), ctx);
+  return withTimeAndRule(beforeMark(stored, groups, ctx), ctx);
 }
 
+const withTimeAndRule = (run: Run, ctx: Context): Run => applyPolicy(lapseClaims(run, ctx), ctx);
+
 /**
- * Called at a timer of the run. Nobody is asked about the requester, because that is an effect of its own. `isCounted`: whether the time
- * until now counts. If not, the machine may have been suspended, and nothing expires.
+ * Called at a timer of the run. Nobody is asked about the requester, because that is an effect of its own. The brakes wait for the save: a
+ * request that they reopen expires at the next timer, because the audit has one entry for what one save does to a decision. `isCounted`:
+ * whether the time until now counts. If not, the machine may have been suspended, and nothing expires.
  */
 export function asOfTimer(stored: Run, ctx: Context, isCounted: boolean): Run {
-  const current = asOfNow(stored, null, ctx);
+  const current = withTimeAndRule(stored, ctx);
   return isCounted ? expire(current, ctx) : current;
 }
 

@@ -1,6 +1,7 @@
 // The order in which a stored run is brought up to date. A request that a freeze reopens waits again, so it has a rule and a claim again.
 
 import { expect, test } from "vitest";
+import { auditOfChange } from "#src/audit/run-diff.ts";
 import { asOfNow, asOfTimer, beforeMark, beforeSave } from "#src/domain/bring-up-to-date.ts";
 import { withFollowUp } from "#src/domain/follow-up.ts";
 import { claimOf } from "#src/domain/handling.ts";
@@ -31,11 +32,19 @@ test("a request that a new freeze reopens has the rule in force, and no claim th
   expect(claimOf(reopened)).toBeNull();
 });
 
-test("at a timer, a request expires under the rule in force, also if a new freeze reopens it, and only if the time counts", () => {
-  const after = (run: Run, isCounted: boolean) =>
-    approvalOf(asOfTimer(run, frozenAt(3 * HOUR), isCounted)).state.type;
-  expect([after(listedRun("apr_1"), true), after(heldRun(), true)]).toEqual(["closed", "closed"]);
-  expect([after(listedRun("apr_1"), false), after(heldRun(), false)]).toEqual(["pending", "pending"]);
+test("at a timer, a request expires under the rule in force, and only if the time counts", () => {
+  const after = (isCounted: boolean) =>
+    approvalOf(asOfTimer(listedRun("apr_1"), frozenAt(3 * HOUR), isCounted)).state.type;
+  expect([after(true), after(false)]).toEqual(["closed", "pending"]);
+});
+
+test("a request that a freeze reopens after its deadline has an audit entry for each of the two changes", () => {
+  const ctx = frozenAt(3 * HOUR);
+  const save = (run: Run) => beforeSave(asOfTimer(run, ctx, true), ctx, true);
+  const held = heldRun();
+  const reopened = save(held);
+  const changes = [auditOfChange(held, reopened, ctx), auditOfChange(reopened, save(reopened), ctx)];
+  expect(changes.flat().map(({ outcome }) => outcome)).toEqual(["void: frozen", "expired"]);
 });
 
 test("before a mark and at a save, a new freeze reopens the approval and leaves its rule", () => {
