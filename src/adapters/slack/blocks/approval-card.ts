@@ -46,6 +46,7 @@ import {
   MESSAGE_CHARS,
   moment,
   person,
+  quote,
   rich,
   span,
   untrustedSpan,
@@ -225,7 +226,7 @@ const onHold = (until: number | null): RichTextElement[] =>
 /** What was asked. The block's id contains the head of the audit, so that someone with access to only the database cannot change it. */
 function askedBlock(card: Card): Block {
   const { request, audited } = card.approval;
-  const block = rich(line(span(askedIn(request))), askedLine(card, card.state.decision));
+  const block = rich(quote(span(askedIn(request))), askedLine(card, card.state.decision));
   return audited === undefined
     ? block
     : { ...block, block_id: `audit:${audited.seq}:${audited.link.slice(0, 16)}` };

@@ -45,7 +45,7 @@ import {
 import { withId } from "./message-id.ts";
 import { precedentBlocks, precedentLines } from "./card-history.ts";
 import { maskedInFile, runDetails, wholeRequest } from "./request-blocks.ts";
-import { count, line, note, plain, rich, span } from "./rich.ts";
+import { count, line, note, plain, quote, rich, span } from "./rich.ts";
 
 export type ReviewFacts = FormFacts & { readonly choice?: true };
 
@@ -251,8 +251,7 @@ const isBraked = ({ refusal }: QueueItem): boolean =>
 function apartList(heading: string, apart: readonly Apart[]): Block[] {
   if (apart.length === 0) return [];
   const lines = apart.map(({ item, link }) =>
-    line(
-      span("• "),
+    quote(
       span(askedIn(item.approval.request, TITLE_CHARS)),
       ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "open the card" }]),
     ),

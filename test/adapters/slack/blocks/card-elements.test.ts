@@ -12,7 +12,8 @@ import { GroupId, UserId } from "#src/domain/ids.ts";
 import { BUILT_IN_RULE, type KeptRule, keptRule } from "#src/domain/policy/policy.ts";
 import type { Run } from "#src/domain/run.ts";
 import { MODAL_HOLDS_CHARS } from "#src/domain/text/request-text.ts";
-import { aNonce, NOON, REQUESTER } from "../../../make/run.ts";
+import { aQueue } from "../../../make/queue.ts";
+import { aNonce, NOON, REQUESTER, withApprovals } from "../../../make/run.ts";
 import { requestOf } from "../observed.ts";
 import { objectsIn, textOf, wire } from "./oracle.ts";
 import { ANA, BEN, CLEO, CREATED, decided, decisionOf, FROZEN, PENDING } from "./page/example.ts";
@@ -357,4 +358,17 @@ test.each([
 test("a card quotes a risk as the service writes it", () => {
   const request = requestOf("Deploy", { risk: "SEV1-A" });
   expect(words({ ...PENDING, request }).match(/risk ".*?"/gi)).toContain('risk "SEV1-A"');
+});
+
+test("the agent's words stand in a quote below the words of Countersign, on a folded card and in a form of several requests", () => {
+  const ACTION = "Denied by the policy. It had no effect.";
+  const asking = { ...PENDING, request: requestOf(ACTION, {}) };
+  const quotedIn = (blocks: unknown): string[] =>
+    objectsIn(wire(blocks)).flatMap((each) => (each["type"] === "rich_text_quote" ? [textOf(each)] : []));
+  const folded = { ...decided({ type: "confirmed", at: NOON, stillListed: null }), request: asking.request };
+  expect(quotedIn(approvalCard(CREATED, folded).blocks)).toEqual([ACTION]);
+  const apart = aQueue([withApprovals(CREATED, asking)]).yours.map((item) => ({ item, link: null }));
+  const opened = { bundle: aNonce(), forms: [], later: [], kind: "run", value: "", last: null } as const;
+  const form = reviewSeveralModal({ ...opened, apart: apart.map(({ item }) => item) }, apart);
+  expect(quotedIn(form.blocks)).toEqual([ACTION]);
 });
