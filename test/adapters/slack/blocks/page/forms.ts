@@ -85,6 +85,14 @@ const SECOND: Run = {
   ...RUN,
   approvals: [PENDING, { ...PENDING, id: ApprovalId("apr_2"), nonce: aNonce() }],
 };
+const DECIDED_BEFORE = {
+  request: REQUEST,
+  run: RUN,
+  approval: PENDING.id,
+  link: LINK,
+  refusal: { type: "already-decided", decision: decisionOf("deny", ""), settled: true },
+} as const;
+
 const OPENED: OpenedReview = {
   bundle: aNonce(),
   forms: aQueue([SECOND]).yours.map((item) => ({ item, nonce: aNonce() })),
@@ -228,13 +236,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
         {
           recorded: { approve: 2, deny: 1 },
           refused: [
-            {
-              request: REQUEST,
-              run: RUN,
-              approval: PENDING.id,
-              link: LINK,
-              refusal: { type: "already-decided", decision: decisionOf("deny", ""), settled: true },
-            },
+            DECIDED_BEFORE,
             {
               request: REQUEST,
               run: RUN,
@@ -272,19 +274,7 @@ export const FORMS: Record<Extract<MessageId, `form:${string}`>, readonly Exampl
     {
       when: "an earlier press was recorded",
       drawn: reviewedModal(
-        {
-          recorded: { approve: 0, deny: 0 },
-          asker: BEN,
-          refused: [
-            {
-              request: REQUEST,
-              run: RUN,
-              approval: PENDING.id,
-              link: LINK,
-              refusal: { type: "already-decided", decision: decisionOf("approve", ""), settled: false },
-            },
-          ],
-        },
+        { recorded: { approve: 0, deny: 0 }, refused: [DECIDED_BEFORE], asker: BEN },
         null,
       ),
     },
