@@ -265,9 +265,10 @@ function applyToRefused(
   if (sighting.type === "absent") {
     // The end of the run, or a 404 for it, does not say that the request is listed again.
     const absent = delivery.absent || sighting.cause === "no-longer-listed";
-    return withoutNotice(
-      absent === delivery.absent ? approval : withDelivery(approval, decision, { ...delivery, absent }),
-    );
+    const said = delivery.said ?? sighting.said;
+    if (absent === delivery.absent && said === delivery.said) return withoutNotice(approval);
+    const next = { ...delivery, absent, ...(said === undefined ? {} : { said }) };
+    return withoutNotice(withDelivery(approval, decision, next));
   }
   const past: PastDecision = { decision, cause: "refused", words: delivery.words };
   return withoutNotice(reopenAsListed(approval, sighting.request, past, ctx));

@@ -75,8 +75,8 @@ function nextDelivery(
         : { type: "confirmed", at: monotonic, stillListed: null };
     case "elsewhere":
       // After a lost answer, "already resolved" may be the effect of our own POST.
-      if (lost) return unconfirmed(before, "no-longer-listed", monotonic, outcome.words);
-      return { type: "elsewhere", at: monotonic, words: outcome.words };
+      if (lost) return unconfirmed(before, "no-longer-listed", monotonic, outcome.said ?? outcome.words);
+      return { ...outcome, at: monotonic };
     case "later": {
       if (!watched) return lost ? unconfirmed(before, "no-longer-listed", monotonic) : "void";
       const wait = Math.max(Math.min(backoffMs(tries, null), slowestRetryMs), outcome.afterMs ?? 0);
@@ -159,8 +159,10 @@ function noticeContentFor({ id, state }: Approval): NoticeContent | null {
   if (state.type !== "decided") return null;
   if (state.delivery.type === "refused")
     return { type: "decision-refused", approval: id, words: state.delivery.words };
-  if (state.delivery.type === "elsewhere")
-    return { type: "decision-elsewhere", approval: id, words: state.delivery.words };
+  if (state.delivery.type === "elsewhere") {
+    const { words, said } = state.delivery;
+    return { type: "decision-elsewhere", approval: id, words, ...(said === undefined ? {} : { said }) };
+  }
   if (state.delivery.type === "unconfirmed") return { type: "decision-unconfirmed", approval: id };
   return null;
 }

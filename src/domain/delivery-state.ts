@@ -1,6 +1,7 @@
 // What has become of a decision on its way to the service. The transitions are in decision-delivery.ts and apply-snapshot.ts.
 
 import { type FinalOutcome, isFinalOutcome } from "./audit/hash-chain.ts";
+import type { OtherOutcome } from "./service-word.ts";
 
 /** An answer that does not say whether the decision was applied. Both fields are absent if the answer was lost. */
 type Answered = {
@@ -54,10 +55,16 @@ export type Delivery =
   /** The service applied it. */
   | ({ readonly type: "confirmed" } & Ended)
   /** Refused with the service's words, so certainly not applied. `absent`: the service no longer lists the approval. Only a fetch that
-   * began after `at` (monotonic) counts. */
-  | { readonly type: "refused"; readonly at: number; readonly words: string; readonly absent: boolean }
+   * began after `at` (monotonic) counts. `said`: the service's word for what became of the approval (untrusted). */
+  | {
+      readonly type: "refused";
+      readonly at: number;
+      readonly words: string;
+      readonly absent: boolean;
+      readonly said?: string;
+    }
   /** Our decision was not applied: the approval was resolved otherwise, or ended at the service, for example by its expiry. */
-  | ({ readonly type: "elsewhere"; readonly words: string } & Ended)
+  | (OtherOutcome & { readonly type: "elsewhere" } & Ended)
   /** Sent but never confirmed: the approval is resolved, or nothing more may be sent. `said`: the service's word for it (untrusted).
    * `accepted`: the service took it, perhaps for the changed request. */
   | ({

@@ -5,6 +5,7 @@ import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
 import type { UploadedFile } from "./posted-message.ts";
 import type { Precedents } from "./precedent.ts";
 import type { Run } from "./run.ts";
+import type { OtherOutcome } from "./service-word.ts";
 import type { Slot } from "./slot.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -111,7 +112,7 @@ export type Outcome =
   | { readonly type: "shared" }
   | { readonly type: "file-found"; readonly there: boolean }
   | { readonly type: "confirmed" }
-  | { readonly type: "elsewhere"; readonly words: string }
+  | (OtherOutcome & { readonly type: "elsewhere" })
   /** A notice was delivered. */
   | { readonly type: "told" }
   /** `of`: what the count is for (`countKeyOf`). */

@@ -2,6 +2,7 @@
 
 import type { Context } from "./context.ts";
 import type { ApprovalId, ChannelId, UserId } from "./ids.ts";
+import type { OtherOutcome } from "./service-word.ts";
 
 /** A message to one person, or to another channel. */
 export type PrivateNotice = {
@@ -53,7 +54,7 @@ export type NoticeContent =
       readonly grows: boolean;
     }
   | { readonly type: "decision-refused"; readonly approval: ApprovalId; readonly words: string }
-  | { readonly type: "decision-elsewhere"; readonly approval: ApprovalId; readonly words: string };
+  | (OtherOutcome & { readonly type: "decision-elsewhere"; readonly approval: ApprovalId });
 
 /** A notice that tells people what became of their own decision. */
 export type DecisionNotice = Extract<NoticeContent, { type: `decision-${string}` }>;

@@ -18,7 +18,6 @@ import { gatheredRenderKey, isGatheredSlot } from "./gathered-call.ts";
 import { escalatedMs, reachedStages } from "./escalation.ts";
 import { hasClock } from "./follow-up-due.ts";
 import { holdEnd } from "./hold.ts";
-import { lapseIn } from "./lapse.ts";
 import {
   hasGivenUpId,
   isMissing,
@@ -28,6 +27,7 @@ import {
   stopRenderKey,
   unreadableNow,
 } from "./run.ts";
+import { endWithoutDecision } from "./service-word.ts";
 import {
   cardSlot,
   OPENING,
@@ -239,8 +239,8 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
     case "confirmed":
       return `confirmed${listed}`;
     case "elsewhere": {
-      const lapse = lapseIn(delivery.words);
-      return `elsewhere${lapse === null ? "" : ` ${lapse}`}${listed}`;
+      const end = endWithoutDecision(delivery);
+      return `elsewhere${end === null ? "" : ` ${end}`}${listed}`;
     }
     case "unconfirmed": {
       const isAbsent = delivery.cause === "run-missing" && delivery.stillListed === false;
@@ -248,7 +248,7 @@ function deliveryRenderKey(run: Run, approval: Approval, delivery: Delivery): st
       return `unconfirmed ${delivery.cause}${accepted}${saidKey(delivery)}${answer}${listed}${isAbsent && isKnownToService(run) ? ", not listed" : ""}`;
     }
     case "refused":
-      return `refused ${delivery.absent ? "absent" : ""} ${refusedRenderKey(run)}`;
+      return `refused ${delivery.absent ? "absent" : ""} ${refusedRenderKey(run)}${saidKey(delivery)}`;
     case "unsure":
       return `unsure${waits}${answer}`;
   }

@@ -55,7 +55,7 @@ function readSuccess(answer: Answer, sent: SentDecision, reader: Reader): Decisi
   if (error !== null) return unclear(`it ${error}`);
   if (contrary !== null) {
     const said = clean(contrary, reader.apiKey, 60);
-    return { type: "elsewhere", words: `${reader.who} says of this approval: ${said}.` };
+    return { type: "elsewhere", words: `${reader.who} says of this approval: ${said}.`, said };
   }
   return doubt === null ? { type: "confirmed" } : unclear(`it ${doubt}`);
 }

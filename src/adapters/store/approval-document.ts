@@ -113,8 +113,8 @@ const delivery = tagged<Delivery>({
   },
   unsure: { since: number, notBefore: number, tries: number, why: text, ...answered },
   confirmed: ended,
-  refused: { at: number, words: text, absent: flag },
-  elsewhere: { words: text, ...ended },
+  refused: { at: number, words: text, absent: flag, said: optional(text) },
+  elsewhere: { words: text, said: optional(text), ...ended },
   unconfirmed: {
     cause: word({
       "no-longer-listed": true,

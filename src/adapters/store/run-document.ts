@@ -142,7 +142,6 @@ const upload = tagged<Upload>({
   refused: { words: text, retryAt: optional(number) },
 });
 
-const aboutDecision = { approval: approvalId, words: text };
 const noticeContent = tagged<NoticeContent>({
   "cannot-post": { words: text, code: optional(text) },
   "decision-void": {
@@ -168,8 +167,8 @@ const noticeContent = tagged<NoticeContent>({
   "decision-unconfirmed": { approval: approvalId },
   "decision-still-listed": { approval: approvalId },
   "nobody-can-approve": { approval: approvalId, able: number, needs: number, grows: flag },
-  "decision-refused": aboutDecision,
-  "decision-elsewhere": aboutDecision,
+  "decision-refused": { approval: approvalId, words: text },
+  "decision-elsewhere": { approval: approvalId, words: text, said: optional(text) },
 });
 
 const privateNotice = record<PrivateNotice>({

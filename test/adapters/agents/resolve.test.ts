@@ -103,6 +103,7 @@ describe("a decision", () => {
       expect(answer).toEqual({
         type: "elsewhere",
         words: `The agent service says of this approval: ${status.trim().toLowerCase()}.`,
+        said: status.trim().toLowerCase(),
       });
     },
   );

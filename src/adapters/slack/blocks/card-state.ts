@@ -5,9 +5,9 @@ import type { Approval, ClosedCause, Decision } from "../../../domain/approval.t
 import { answeredBefore, type Delivery } from "../../../domain/delivery-state.ts";
 import { shownWaitingReason, type WaitingReason } from "../../../domain/decision-gate.ts";
 import { type HoldEnd, holdEnd } from "../../../domain/hold.ts";
-import { lapseIn } from "../../../domain/lapse.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
 import { isBraked, type Run } from "../../../domain/run.ts";
+import { endWithoutDecision } from "../../../domain/service-word.ts";
 import { requestSlot } from "../../../domain/slot.ts";
 import { fieldsBeyondForm } from "../../../domain/text/request-layout.ts";
 import { needsFile } from "../../../domain/text/request-text.ts";
@@ -175,7 +175,7 @@ function decidedTitle(decision: Decision, delivery: Delivery): string {
       return approves ? "⚠️ Approval refused by the service" : "⚠️ Denial refused by the service";
     case "elsewhere":
       if (delivery.stillListed === true) return unconfirmedTitle(decision);
-      if (lapseIn(delivery.words) !== null) return `⚠️ ${approves ? "Approval" : "Denial"} not applied`;
+      if (endWithoutDecision(delivery) !== null) return `⚠️ ${approves ? "Approval" : "Denial"} not applied`;
       return "⚠️ Decided elsewhere";
     case "unconfirmed":
       return unconfirmedTitle(decision);

@@ -1,8 +1,9 @@
 // The words of the private notices to people about what became of a decision.
 
 import type { Approval } from "../../../domain/approval.ts";
-import { lapseIn } from "../../../domain/lapse.ts";
 import type { DecisionNotice, NoticeContent } from "../../../domain/notice.ts";
+import { endWithoutDecision, type OtherOutcome } from "../../../domain/service-word.ts";
+import { afterRefusal } from "./delivery-words.ts";
 
 /** `ending` is ": " if the rest completes the sentence of the title. */
 type DecisionWords = {
@@ -39,21 +40,20 @@ export function decisionWords(notice: DecisionNotice, approval: Approval | undef
         ending: ". ",
         rest: "It did not take effect. The service said:",
         quoted: notice.words,
-        after: "If the request is still pending, the buttons on its card come back.",
+        after: afterRefusal(approval),
       };
     case "decision-elsewhere":
-      return elsewhereWords(notice.words);
+      return elsewhereWords(notice);
   }
 }
 
-function elsewhereWords(words: string): DecisionWords {
-  const lapse = lapseIn(words);
+function elsewhereWords(outcome: OtherOutcome): DecisionWords {
+  const end = endWithoutDecision(outcome);
   return {
     title: "Your decision was not applied",
     ending: ". ",
-    ...(lapse === null
-      ? { rest: "The service says that the request was decided outside Countersign:", quoted: words }
-      : { rest: `The service says that the request ${lapse}.` }),
+    rest: `The service says that the request ${end === null ? "was decided outside Countersign:" : `${end}.`}`,
+    ...(end === null ? { quoted: outcome.said ?? outcome.words } : {}),
     after: "Its card shows where it stands.",
   };
 }

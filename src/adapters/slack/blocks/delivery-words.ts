@@ -1,10 +1,10 @@
 // What a card says about the delivery of its decision to the service, in addition to its title.
 
-import type { ClosedCause, Decision, PastDecision } from "../../../domain/approval.ts";
+import type { Approval, ClosedCause, Decision, PastDecision } from "../../../domain/approval.ts";
 import { answeredBefore, type Delivery } from "../../../domain/delivery-state.ts";
 import { isKnownToService } from "../../../domain/end-run.ts";
-import { lapseIn, SAYS } from "../../../domain/lapse.ts";
 import { isWatched, type Run } from "../../../domain/run.ts";
+import { endWithoutDecision, wordInStoredSentence } from "../../../domain/service-word.ts";
 import { oneLine } from "../../../domain/text/excerpt.ts";
 
 /** Says in our words that the service accepted the decision. */
@@ -65,8 +65,9 @@ function lostWords(delivery: Delivery, next: string): string {
     : `The service answered with an error (HTTP ${failedWith}), and the request was still pending. ${next}`;
 }
 
-function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>, run: Run): string {
+function refusedWords({ words, absent, said }: Extract<Delivery, { type: "refused" }>, run: Run): string {
   const refused = `The service refused it${answerAfter(words, 500)} It did not take effect.`;
+  if (said !== undefined) return `${refused} ${goneWords("it", said)}`;
   if (absent)
     return `${refused} The service no longer lists it as pending: it may have been decided outside Countersign, or withdrawn.`;
   if (isWatched(run)) return `${refused} If the request is still pending, the buttons come back.`;
@@ -75,19 +76,29 @@ function refusedWords({ words, absent }: Extract<Delivery, { type: "refused" }>,
     : `${refused} Countersign no longer watches the run.`;
 }
 
-function elsewhereWords(
-  { words, stillListed }: Extract<Delivery, { type: "elsewhere" }>,
-  decision: Decision,
-): string {
-  const lapse = lapseIn(words);
-  if (stillListed === true) {
-    const said = lapse === null ? `was already decided${answerAfter(words, 500)}` : `${lapse}.`;
-    return `The service said that this request ${said} But the service still lists the request as pending, so it is not clear which is true. Nothing more is sent. ${LOOK_UP}`;
+/** Ends the notice of a refusal. The service may have said what became of the request before the notice could be sent. */
+export function afterRefusal(approval: Approval | undefined): string {
+  const delivery = approval?.state.type === "decided" ? approval.state.delivery : null;
+  return delivery?.type === "refused" && delivery.said !== undefined
+    ? goneWords("the request", delivery.said)
+    : "If the request is still pending, the buttons on its card come back.";
+}
+
+/** Names the request as `what`, and ends with the service's word (untrusted) for what became of it. */
+const goneWords = (what: string, said: string): string =>
+  `The service no longer lists ${what} as pending, and says of it${answerAfter(said, SAID_CHARS)}`;
+
+function elsewhereWords(delivery: Extract<Delivery, { type: "elsewhere" }>, decision: Decision): string {
+  const end = endWithoutDecision(delivery);
+  const answer = answerAfter(delivery.said ?? delivery.words, 500);
+  if (delivery.stillListed === true) {
+    const ended = end === null ? `was already decided${answer}` : `${end}.`;
+    return `The service said that this request ${ended} But the service still lists the request as pending, so it is not clear which is true. Nothing more is sent. ${LOOK_UP}`;
   }
   const notApplied = `This ${verdictNoun(decision)} was not applied:`;
-  return lapse === null
-    ? `${notApplied} the request was decided outside Countersign. The service says${answerAfter(words, 500)}`
-    : `${notApplied} the service says that the request ${lapse}.`;
+  return end === null
+    ? `${notApplied} the request was decided outside Countersign. The service says${answer}`
+    : `${notApplied} the service says that the request ${end}.`;
 }
 
 const verdictNoun = ({ verdict }: Decision): string => (verdict === "approve" ? "approval" : "denial");
@@ -151,8 +162,8 @@ export function answerAfter(words: string, max: number): string {
 
 /** The answer without its subject, for a quotation below "The service said:". */
 export function withoutSpeaker(words: string): string {
-  const says = SAYS.exec(words)?.[1];
-  if (says !== undefined) return says;
+  const word = wordInStoredSentence(words);
+  if (word !== null) return word;
   return ANSWERED.test(words) ? words.replace("The agent service answered ", "") : words;
 }
 
@@ -181,7 +192,7 @@ export function closedWords(cause: ClosedCause, { past, said }: Known = {}): str
     case "no-longer-listed":
       return said === undefined
         ? "The service no longer lists it as pending. It may have been withdrawn, or decided outside Countersign."
-        : `The service no longer lists it as pending, and says of it${answerAfter(said, SAID_CHARS)}`;
+        : goneWords("it", said);
     case "unreadable":
       return "The service now sends it in a format that Countersign can't read, so it can't be decided here. A message in the run's thread says why.";
     case "run-over":

@@ -167,4 +167,60 @@ describe("an answer to a decision with the word", () => {
     for (const text of [card(run).text, ...notices(run)])
       expect(text).toContain("decided outside Countersign");
   });
+
+  test("is told the same in a run that an earlier release stored, which has only our sentence", () => {
+    for (const status of ["expired", "denied"]) {
+      const run = answered(status);
+      const stored = JSON.parse(
+        JSON.stringify(run, (name, value: unknown) => (name === "said" ? undefined : value)),
+      ) as Run;
+      expect(card(stored)).toEqual(card(run));
+      expect(notices(stored)).toEqual(notices(run));
+    }
+  });
+
+  test("is told from the word alone, whatever our sentence about it", () => {
+    const send = { type: "send-decision", approval: first.id } as const;
+    const sending = deliveredRun({ type: "sending", at: NOON, tries: 1, lost: false });
+    const outcome = { type: "elsewhere", words: "Something else.", said: "expired" } as const;
+    const run = applyOutcome(sending, send, outcome, contextAt());
+    for (const text of [card(run).text, ...notices(run)]) expect(text).toContain("has expired");
+    expect(card(run).key).toContain("has expired");
+  });
+});
+
+describe("a request that the service no longer lists after it refused its decision", () => {
+  const send = { type: "send-decision", approval: first.id } as const;
+  const sending = deliveredRun({ type: "sending", at: NOON, tries: 1, lost: false });
+  const refused = applyOutcome(sending, send, { type: "refused", words: "Too late." }, contextAt());
+  const told = (run: Run): string[] =>
+    run.notices.map(({ says }) => printedMessage(privateNotice(says, run)));
+
+  test("is called what the service calls it, on the card and in a notice that was still to be sent", () => {
+    const gone = after(refused, { id: "apr_1", status: "expired" });
+    const texts = [card(gone).text, ...told(gone)];
+    expect(texts).toHaveLength(2);
+    for (const text of texts) {
+      expect(text).toMatch(
+        /The service no longer lists (it|the request) as pending, and says of it: expired\./,
+      );
+      expect(text).not.toMatch(/outside Countersign|come back/);
+    }
+    expect(card(gone).key).not.toBe(card(after(refused)).key);
+    expect(
+      observe(gone, aSnapshot(gone, [], { askedAt: NOON + 60_000 }), contextAt(60_000)).approvals,
+    ).toEqual(gone.approvals);
+  });
+
+  test("is called so also if the service gives the word only later", () => {
+    expect(card(after(after(refused), { id: "apr_1", status: "expired" })).text).toContain(
+      "says of it: expired.",
+    );
+  });
+
+  test("may have been decided elsewhere if the service does not say", () => {
+    expect(card(after(refused)).text).toContain(
+      "it may have been decided outside Countersign, or withdrawn.",
+    );
+  });
 });

@@ -44,7 +44,8 @@ const past = (cause: PastDecision["cause"], words = ""): PastDecision => ({
   words,
 });
 
-const SAYS = "The agent service says of this approval:";
+const elsewhere = { type: "elsewhere", at: NOON, words: "" } as const;
+const refused = { type: "refused", at: NOON, words: SERVICE_SAYS, absent: false } as const;
 const UNLISTED = { process: "this one", since: NOON, looks: 1 };
 const ANSWERED = '{"ok":false} ". The service confirmed it.';
 const unsure = { type: "unsure", since: NOON, notBefore: NOON, tries: 1, why: "timeout" } as const;
@@ -146,25 +147,20 @@ export const CARDS: Record<CardStateName, readonly CardExample[]> = {
     }),
   ],
   refused: [
-    card("", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: false })),
-    card("no longer watched", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: false }), {
+    card("", decided(refused)),
+    card("no longer watched", decided(refused), {
       ...CREATED,
       watch: { type: "dropped", at: NOON, by: ANA },
     }),
-    card("the run has ended", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: false }), {
-      ...CREATED,
-      watch: { type: "over", at: NOON },
-    }),
+    card("the run has ended", decided(refused), { ...CREATED, watch: { type: "over", at: NOON } }),
   ],
   elsewhere: [
-    card("refused, and gone", decided({ type: "refused", at: NOON, words: SERVICE_SAYS, absent: true })),
-    card("the service says the contrary", decided({ type: "elsewhere", at: NOON, words: `${SAYS} deny.` })),
-    card("expired", decided({ type: "elsewhere", at: NOON, words: `${SAYS} expired.` })),
-    card(
-      "the service refused the denial",
-      decided({ type: "elsewhere", at: NOON, words: SERVICE_SAYS }, "deny"),
-    ),
-    card("still listed", decided({ type: "elsewhere", at: NOON, words: SERVICE_SAYS, stillListed: true })),
+    card("refused, and gone", decided({ ...refused, absent: true })),
+    card("refused, and said to be expired", decided({ ...refused, absent: true, said: "expired" })),
+    card("the service says the contrary", decided({ ...elsewhere, said: "deny" })),
+    card("expired", decided({ ...elsewhere, said: "expired" })),
+    card("the service refused the denial", decided({ ...elsewhere, words: SERVICE_SAYS }, "deny")),
+    card("still listed", decided({ ...elsewhere, words: SERVICE_SAYS, stillListed: true })),
   ],
   unconfirmed: [
     card("gone", unconfirmed("no-longer-listed")),

@@ -99,11 +99,8 @@ export const NOTICES: Record<Extract<MessageId, `notice:${string}`>, readonly Ex
   ],
   "notice:decision-refused": [notice({ type: "decision-refused", approval, words: SERVICE_SAYS })],
   "notice:decision-elsewhere": [
-    notice({ type: "decision-elsewhere", approval, words: "The agent service says of this approval: deny." }),
-    notice(
-      { type: "decision-elsewhere", approval, words: "The agent service says of this approval: expired." },
-      "expired",
-    ),
+    notice({ type: "decision-elsewhere", approval, words: "", said: "deny" }),
+    notice({ type: "decision-elsewhere", approval, words: "", said: "expired" }, "expired"),
   ],
   "notice:decision-void:request-changed": voided("request-changed"),
   "notice:decision-void:no-longer-listed": voided("no-longer-listed"),
