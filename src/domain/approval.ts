@@ -85,9 +85,15 @@ export const CLOSED_CAUSES = {
 } as const;
 export type ClosedCause = keyof typeof CLOSED_CAUSES;
 
+export type DecidedState = {
+  readonly type: "decided";
+  readonly decision: Decision;
+  readonly delivery: Delivery;
+};
+
 export type ApprovalState =
   | { readonly type: "pending" }
-  | { readonly type: "decided"; readonly decision: Decision; readonly delivery: Delivery }
+  | DecidedState
   | { readonly type: "closed"; readonly cause: ClosedCause; readonly at: number; readonly said?: string };
 
 /** A decision that did not take effect. It is kept, and the card mentions it. */

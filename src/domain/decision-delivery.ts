@@ -12,22 +12,21 @@ import {
   voidAndClose,
   withDelivery,
 } from "./approval-transitions.ts";
-import type { Approval, Decision } from "./approval.ts";
+import type { Approval, DecidedState, Decision } from "./approval.ts";
 import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery-state.ts";
 import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { backoffMs, type Outcome } from "./effect.ts";
 import { holdEnd } from "./hold.ts";
 import type { ApprovalId } from "./ids.ts";
+import { isSameJson } from "./json.ts";
 import { sortVotes, validityOfComplete, type VoidReason } from "./quorum.ts";
 import { isRequesterUnknown } from "./rule-facts.ts";
 import { addNotices, type NoticeContent } from "./notice.ts";
 import { findApproval, isWatched, mapApprovals, replaceApproval, type Run } from "./run.ts";
 
 /** A decision that is on its way to the service: its delivery has begun or is due, and the service has not confirmed it yet. */
-export type Undelivered = Approval & {
-  readonly state: Extract<Approval["state"], { type: "decided" }>;
-};
+export type Undelivered = Approval & { readonly state: DecidedState };
 
 /** Returns whether the approval is decided, and the service is still to confirm that. A held decision does not count. */
 export function isUndelivered(approval: Approval): approval is Undelivered {
@@ -47,6 +46,8 @@ export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome,
   const hold = holdEnd(approval);
   if (hold !== null && ctx.monotonic < (hold.sendAt ?? Infinity)) return run;
   if (!isOpenDelivery(delivery)) return run;
+  if (outcome.type === "later" && outcome.mark !== undefined && !isSameTry(approval.state, outcome.mark))
+    return run;
   const next = nextDelivery(delivery, outcome, isWatched(run), ctx);
   if (next === null) return run;
   const settled =
@@ -57,6 +58,13 @@ export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome,
   const says = noticeContentFor(settled);
   return says === null ? settledRun : addNotices(settledRun, votersOf(allVotes(decision)), says, ctx);
 }
+
+/** Returns whether the mark is of this decision and this try. Each later try has a higher number. */
+const isSameTry = ({ decision, delivery }: DecidedState, mark: DecidedState): boolean =>
+  delivery.type === "sending" &&
+  mark.delivery.type === "sending" &&
+  delivery.tries === mark.delivery.tries &&
+  isSameJson(decision, mark.decision);
 
 function nextDelivery(
   before: OpenDelivery,

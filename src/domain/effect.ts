@@ -1,5 +1,6 @@
 // Work as data. An effect is something to do in the outside world; an outcome is its result.
 
+import type { DecidedState } from "./approval.ts";
 import type { Called } from "./follow-up.ts";
 import type { ApprovalId, GroupId, MessageTs, RunId } from "./ids.ts";
 import type { UploadedFile } from "./posted-message.ts";
@@ -129,6 +130,8 @@ export type Outcome =
       readonly heldBack?: true;
       /** Only for a decision: no byte of it was sent in this try. */
       readonly notSent?: true;
+      /** Set if the decision was marked before. Another process may have settled that mark since; then the outcome says nothing. */
+      readonly mark?: DecidedState;
     })
   /** A decision that the audit does not confirm: it must not be sent at all. */
   | { readonly type: "unproven"; readonly why: string }

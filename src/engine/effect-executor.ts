@@ -144,7 +144,7 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     known = await performMarked(deps, result.run, effect);
     deps.logEffect(result.run, effect, known);
     await writer.untilSaved(known);
-    return 0;
+    return known.type === "later" && known.mark !== undefined ? AFTER_FAILURE_MS : 0;
   } catch (error) {
     logUnexecuted(deps, { ...effectIds(run, effect), error });
     // A fault in Countersign may lie in storing this outcome. A store that fails must not turn the answer to a call into an unknown one.
@@ -172,8 +172,7 @@ const isFirstMessage = (run: Run, effect: Effect): boolean =>
 /** Performs an effect whose mark is stored. Never rejects. */
 async function performMarked(deps: ExecutorDeps, run: Run, effect: Effect): Promise<Outcome> {
   // This process may have been suspended since it stored the mark. Its lease may have expired, and another process may act by now.
-  if (!deps.holdsLease())
-    return { type: "unsure", why: "this replica lost its hold on the run", code: "lease_lost" };
+  if (!deps.holdsLease()) return withoutLease(run, effect);
   try {
     // perform-effect.ts makes the call.
     return await deps.perform(run, effect);
@@ -182,6 +181,18 @@ async function performMarked(deps: ExecutorDeps, run: Run, effect: Effect): Prom
     return OWN_FAULT;
   }
 }
+
+/** Nothing was sent, and the outcome of a decision says so. Any other effect counts as if its answer was lost, which does no harm. */
+function withoutLease(run: Run, effect: Effect): Outcome {
+  const code = "lease_lost";
+  const mark = effect.type === "send-decision" ? findApproval(run, effect.approval)?.state : undefined;
+  return mark?.type === "decided"
+    ? { type: "later", afterMs: null, why: LEASE_LOST, code, notSent: true, mark }
+    : { type: "unsure", why: "this replica lost its hold on the run", code };
+}
+
+const LEASE_LOST =
+  "Countersign was held up for so long that it lost its hold on the run before the decision could be sent.";
 
 type MarkResult =
   | { readonly type: "marked"; readonly run: Run }

@@ -221,7 +221,10 @@ describe("a decision", () => {
     await bench.clock.rest();
     expect(stands).toBe(0);
     expect(bench.agents.resolved).toEqual([]);
-    expect(await delivery(bench, id)).toBe("unsure");
+    expect(await delivery(bench, id)).toBe("retry");
+    await bench.clock.pass(60_000);
+    expect(bench.agents.resolved).toHaveLength(1);
+    expect(await delivery(bench, id)).toBe("confirmed");
   });
 
   test("that is slow delays no poll of its run", async () => {
