@@ -29,13 +29,17 @@ export type SendPermit = {
   /** The requester's groups. Null if no rule depends on them. */
   readonly requesterGroups: Awaited<ReturnType<typeof lookUpRequester>>;
 };
-/** `withheld`: the decision is not sent now, and no byte of it has been sent. */
-export type SendCheck = SendPermit | { readonly withheld: Outcome };
+export type SendCheck =
+  | { readonly type: "permitted"; readonly permit: SendPermit }
+  /** The decision is not sent now, and no byte of it has been sent. */
+  | { readonly type: "withheld"; readonly outcome: Outcome }
+  /** The check must be repeated, if the effect is still due. */
+  | { readonly type: "check-again" };
 
 /** For effects that send no decision. */
 export const SENDS_NO_DECISION: SendPermit = { checkedDecision: null, people: [], requesterGroups: null };
-/** The check must be repeated. Nothing is marked; the empty change reconciles the run, and that starts the effect again if it is still due. */
-const CHECK_AGAIN: SendPermit = SENDS_NO_DECISION;
+const CHECK_AGAIN: SendCheck = { type: "check-again" };
+const withheld = (outcome: Outcome): SendCheck => ({ type: "withheld", outcome });
 
 /** Rejects if the store fails. */
 export async function checkBeforeSending(
@@ -45,7 +49,7 @@ export async function checkBeforeSending(
   handle: ExecutionHandle,
 ): Promise<SendCheck> {
   const withheldFirst = withholdForTampering(deps, run, effect);
-  if (withheldFirst !== null) return { withheld: withheldFirst };
+  if (withheldFirst !== null) return withheld(withheldFirst);
   // The proof can take longer than Slack's answers stay fresh, so it runs once before the look-ups; the second run is short.
   if (sendsApproval(run, effect)) await disproofOf(deps, run, effect);
   const first = await refreshRun(deps, run, handle);
@@ -54,8 +58,8 @@ export async function checkBeforeSending(
   if (refreshed === "not-stored") return CHECK_AGAIN;
   if (refreshed === "outdated") {
     // A denial can only stop an agent, so it does not wait for the comparison.
-    if (sendsApproval(run, effect)) return { withheld: OUTDATED };
-  } else if (!("stored" in refreshed)) return { withheld: refreshed };
+    if (sendsApproval(run, effect)) return withheld(OUTDATED);
+  } else if (!("stored" in refreshed)) return withheld(refreshed);
   const current = refreshed === "outdated" ? run : refreshed.stored;
   const [people, requesterGroups] = await Promise.all([
     lookUpDeciders(deps, current, effect),
@@ -70,14 +74,15 @@ export async function checkBeforeSending(
   if (finding !== null) {
     if (await hasChanged(deps, newest)) return CHECK_AGAIN;
     deps.integrity.found(finding);
-    return { withheld: { type: "unproven", why: finding.words } };
+    return withheld({ type: "unproven", why: finding.words });
   }
   // This comes last, because the look-ups may take seconds, and everything written in the meantime counts.
   const failedCatchUp = await catchUpWithOthers(deps);
-  if (failedCatchUp !== null && sendsApproval(newest, effect)) return { withheld: failedCatchUp };
+  if (failedCatchUp !== null && sendsApproval(newest, effect)) return withheld(failedCatchUp);
   const withheldNow = withholdForTampering(deps, newest, effect);
-  if (withheldNow !== null) return { withheld: withheldNow };
-  return { checkedDecision: decisionFingerprint(approval), people, requesterGroups };
+  if (withheldNow !== null) return withheld(withheldNow);
+  const checkedDecision = decisionFingerprint(approval);
+  return { type: "permitted", permit: { checkedDecision, people, requesterGroups } };
 }
 
 /** Damage that is found holds approvals back until an admin acknowledges it (`withholdForTampering`). */

@@ -13,6 +13,7 @@ import {
   checkBeforeSending,
   decisionFingerprint,
   isDue,
+  type SendCheck,
   SENDS_NO_DECISION,
   sendsApproval,
   type SendPermit,
@@ -128,16 +129,17 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     // A freeze written by another process also stops a start. Nothing else that it has written does, such as a policy that this release
     // cannot read. `checkBeforeSending` reads these freezes itself.
     if (effect.type === "create-run") await deps.freezes.refresh();
-    const check =
+    const check: SendCheck =
       effect.type === "send-decision"
         ? await checkBeforeSending(deps, run, effect, handle)
-        : SENDS_NO_DECISION;
+        : { type: "permitted", permit: SENDS_NO_DECISION };
     // The lease may be extended soon. Until then the effect is not marked: it would not be performed, and reconciling would start it again
     // at once, in a loop.
     if (!deps.holdsLease()) return AFTER_FAILURE_MS;
     if (!handle.beginSending()) return 0;
-    if ("withheld" in check) return await storeWithoutCall(check.withheld);
-    const result = await markInStore(deps, run.key, effect, { ...handle, permit: check });
+    if (check.type === "withheld") return await storeWithoutCall(check.outcome);
+    if (check.type === "check-again") return await reconcileNow(handle, run.key, effect);
+    const result = await markInStore(deps, run.key, effect, { ...handle, permit: check.permit });
     if (result.type === "not-saved") return AFTER_FAILURE_MS;
     if (result.type === "unwanted") return 0;
     if (result.type === "unverified") return await storeWithoutCall(UNVERIFIED);
@@ -153,6 +155,13 @@ async function execute(deps: WriterDeps, run: Run, effect: Effect, handle: Execu
     if (!isLeaseLost(error)) await writer.once(outcome).catch(() => undefined);
     return AFTER_FAILURE_MS;
   }
+}
+
+/** Marks nothing. The empty change reconciles the run, and that starts the effect again if it is still due. */
+async function reconcileNow({ change }: ExecutionHandle, key: RunKey, effect: Effect): Promise<number> {
+  const run = await change(key, (stored) => stored);
+  // As in `markInStore`: the run's next change settles the mark of an earlier try.
+  return run === null || isMarked(run, effect) ? AFTER_FAILURE_MS : 0;
 }
 
 /** A lost lease is no error: the next holder of the run settles the effect. */
