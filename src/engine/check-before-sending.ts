@@ -50,8 +50,7 @@ export async function checkBeforeSending(
 ): Promise<SendCheck> {
   const withheldFirst = withholdForTampering(deps, run, effect);
   if (withheldFirst !== null) return withheld(withheldFirst);
-  // The proof can take longer than Slack's answers stay fresh, so it runs once before the look-ups; the second run is short.
-  if (sendsApproval(run, effect)) await disproofOf(deps, run, effect);
+  if (sendsApproval(run, effect)) await readProofAhead(deps, run, effect);
   const first = await refreshRun(deps, run, handle);
   // If a poll began later and ended earlier, this fetch is outdated. A second fetch then helps, unless the clock is behind.
   const refreshed = first === "outdated" ? await refreshRun(deps, run, handle) : first;
@@ -83,6 +82,14 @@ export async function checkBeforeSending(
   if (withheldNow !== null) return withheld(withheldNow);
   const checkedDecision = decisionFingerprint(approval);
   return { type: "permitted", permit: { checkedDecision, people, requesterGroups } };
+}
+
+/**
+ * Reads the proof before the look-ups, because it can take longer than Slack's answers stay fresh. The proof after them is then short. Only
+ * that one counts, because what is written in the meantime counts.
+ */
+async function readProofAhead(deps: ExecutorDeps, run: Run, effect: SendDecision): Promise<void> {
+  await disproofOf(deps, run, effect);
 }
 
 /** Damage that is found holds approvals back until an admin acknowledges it (`withholdForTampering`). */
