@@ -106,7 +106,7 @@ export type Outcome =
   /** All copies of the message, the oldest first. */
   | { readonly type: "found"; readonly copies: readonly MessageTs[] }
   | { readonly type: "updated"; readonly shows: string }
-  /** The message or file no longer exists. */
+  /** What the effect is about no longer exists: the message, the file, the approval or the call. */
   | { readonly type: "gone" }
   | { readonly type: "swept" }
   | (UploadedFile & { readonly type: "uploaded" })
@@ -141,6 +141,7 @@ export type Outcome =
   | (WithCode & {
       readonly type: "unsure";
       readonly why: string;
+      /** How long the service asks us not to call. Only for a decision (`unclear` in decision-delivery.ts). */
       readonly afterMs?: number | null;
       /** The service's own words. Untrusted text, for people only. */
       readonly answered?: string;
@@ -158,6 +159,6 @@ export function backoffMs(tries: number, retryAfterMs: number | null): number {
   return Math.max(Math.min(1_000 * 2 ** Math.max(tries - 1, 0), 60_000), retryAfterMs ?? 0);
 }
 
-/** Returns how long we were asked to wait, or null if we were not. */
+/** Returns how long Slack asks us to wait before the same call, or null. After an unclear answer it asks for nothing. */
 export const retryAfterOf = (outcome: Outcome): number | null =>
   outcome.type === "later" ? outcome.afterMs : null;
