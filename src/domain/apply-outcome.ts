@@ -71,7 +71,7 @@ function markDecisionSending(run: Run, effect: Extract<Effect, { type: "send-dec
   if (approval?.state.type !== "decided") return run;
   const { decision, delivery } = approval.state;
   const { tries, lost } = delivery.type === "retry" ? delivery : { tries: 0, lost: false };
-  const neverSent =
+  const wasNotSent =
     delivery.type === "held" ||
     delivery.type === "recorded" ||
     (delivery.type === "retry" && delivery.notSent === true);
@@ -80,7 +80,7 @@ function markDecisionSending(run: Run, effect: Extract<Effect, { type: "send-dec
     at: now,
     tries: tries + 1,
     lost,
-    ...(neverSent ? { notSent: true as const } : {}),
+    ...(wasNotSent ? { notSent: true as const } : {}),
     ...answeredBefore(delivery),
   } as const;
   return replaceApproval(run, withDelivery(approval, decision, sending));

@@ -21,7 +21,8 @@ export type Delivery =
   | { readonly type: "held"; readonly until: number; readonly sendAt: number }
   /** Committed. No byte has been sent yet. */
   | { readonly type: "recorded" }
-  /** A POST may be in flight. `lost`: an earlier POST got no clear answer. `notSent`: no byte was sent in any earlier try. `otherListed`:
+  /** A POST may be in flight. `lost`: an earlier POST got no clear answer. `notSent`: as it was before
+   * this try. `otherListed`:
    * since the mark, the service has listed another request under this id. */
   | ({
       readonly type: "sending";
@@ -40,7 +41,7 @@ export type Delivery =
       readonly why: string;
       /** Held back until an admin acknowledges tampering (check-before-sending.ts). */
       readonly heldBack?: true;
-      /** No byte was ever sent, or after a lost answer none in the last try: a check that must come first could not be completed. */
+      /** No byte was sent in any try, or after a lost answer none in the last one. `why` says what kept it from being sent. */
       readonly notSent?: true;
     } & Answered)
   /** We learned at `since` (monotonic) that no clear answer had arrived. We ask the service whether the approval is still pending. */

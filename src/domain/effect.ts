@@ -128,7 +128,7 @@ export type Outcome =
       readonly afterMs: number | null;
       readonly why: string;
       readonly heldBack?: true;
-      /** Only for a decision: no byte of it was sent in this try. */
+      /** Only for a decision: no byte of it was sent in this try. An earlier try may have sent it. */
       readonly notSent?: true;
       /** Set if the decision was marked before. Another process may have settled that mark since; then the outcome says nothing. */
       readonly mark?: DecidedState;
