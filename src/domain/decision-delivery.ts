@@ -13,7 +13,14 @@ import {
   withDelivery,
 } from "./approval-transitions.ts";
 import type { Approval, DecidedState, Decision } from "./approval.ts";
-import { answeredBefore, type Delivery, isSurelyUnapplied } from "./delivery-state.ts";
+import {
+  answeredBefore,
+  type Delivery,
+  isOnItsWay,
+  isOpenDelivery,
+  isSurelyUnapplied,
+  type OpenDelivery,
+} from "./delivery-state.ts";
 import type { Person } from "./authorization.ts";
 import type { Context } from "./context.ts";
 import { backoffMs, type Outcome } from "./effect.ts";
@@ -31,12 +38,8 @@ export type Undelivered = Approval & { readonly state: DecidedState };
 /** Returns whether the approval is decided, and the service is still to confirm that. A held decision does not count. */
 export function isUndelivered(approval: Approval): approval is Undelivered {
   const { state } = approval;
-  return state.type === "decided" && ["recorded", "sending", "retry", "unsure"].includes(state.delivery.type);
+  return state.type === "decided" && isOnItsWay(state.delivery);
 }
-
-type OpenDelivery = Extract<Delivery, { type: "held" | "sending" | "recorded" | "retry" }>;
-const isOpenDelivery = (delivery: Delivery): delivery is OpenDelivery =>
-  ["held", "sending", "recorded", "retry"].includes(delivery.type);
 
 export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome, ctx: Context): Run {
   const approval = findApproval(run, id);

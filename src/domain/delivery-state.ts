@@ -104,6 +104,53 @@ export function isFinal(delivery: Delivery): delivery is Extract<Delivery, { typ
   return isFinalOutcome(delivery.type);
 }
 
-/** Returns whether the decision took effect or still can, as far as we know. */
-export const isInForce = ({ type }: Delivery): boolean =>
-  !["refused", "elsewhere", "unconfirmed"].includes(type);
+type Facts = {
+  /** The decision took effect or still can, as far as we know. */
+  readonly inForce: boolean;
+  /** Its delivery has begun or is due, and the service has not confirmed it yet. */
+  readonly undelivered: boolean;
+  /** The outcome of a try can change it. */
+  readonly open: boolean;
+  /** It is not sent, or not sent again, before the service lists the approval. */
+  readonly waitsForListing: boolean;
+};
+
+const FACTS = {
+  held: { inForce: true, undelivered: false, open: true, waitsForListing: true },
+  recorded: { inForce: true, undelivered: true, open: true, waitsForListing: true },
+  sending: { inForce: true, undelivered: true, open: true, waitsForListing: false },
+  retry: { inForce: true, undelivered: true, open: true, waitsForListing: true },
+  unsure: { inForce: true, undelivered: true, open: false, waitsForListing: true },
+  confirmed: { inForce: true, undelivered: false, open: false, waitsForListing: false },
+  refused: { inForce: false, undelivered: false, open: false, waitsForListing: false },
+  elsewhere: { inForce: false, undelivered: false, open: false, waitsForListing: false },
+  unconfirmed: { inForce: false, undelivered: false, open: false, waitsForListing: false },
+} as const satisfies Record<Delivery["type"], Facts>;
+
+type StateWith<Fact extends keyof Facts> = {
+  [State in keyof typeof FACTS]: (typeof FACTS)[State][Fact] extends true ? State : never;
+}[keyof typeof FACTS];
+
+export const isInForce = ({ type }: Delivery): boolean => FACTS[type].inForce;
+export const isOnItsWay = ({ type }: Delivery): boolean => FACTS[type].undelivered;
+export const waitsForListing = ({ type }: Delivery): boolean => FACTS[type].waitsForListing;
+export type OpenDelivery = Extract<Delivery, { readonly type: StateWith<"open"> }>;
+export const isOpenDelivery = (delivery: Delivery): delivery is OpenDelivery => FACTS[delivery.type].open;
+
+/** Returns whether no answer to a POST is awaited any more, and an earlier one was unclear. The decision may have been applied. */
+export function isLost(delivery: Delivery): boolean {
+  switch (delivery.type) {
+    case "unsure":
+      return true;
+    case "retry":
+      return delivery.lost;
+    case "held":
+    case "recorded":
+    case "sending":
+    case "confirmed":
+    case "refused":
+    case "elsewhere":
+    case "unconfirmed":
+      return false;
+  }
+}

@@ -5,7 +5,7 @@ import { outcomeAtDeadline } from "./applied-rule.ts";
 import { applySighting, type ApprovalSighting } from "./apply-snapshot.ts";
 import { close, closeAsTampered, unconfirmed, voidAndClose, withDelivery } from "./approval-transitions.ts";
 import type { Approval } from "./approval.ts";
-import { isFinal } from "./delivery-state.ts";
+import { isFinal, isLost } from "./delivery-state.ts";
 import type { Context, Times } from "./context.ts";
 import type { UserId } from "./ids.ts";
 import { addNoticesToDeciders, isOutdated, noticesOf } from "./observe.ts";
@@ -54,7 +54,7 @@ function giveUp(run: Run, ctx: Context): Run {
       contents.push({ type: "decision-void", approval: approval.id, cause: "given-up" });
       return voidAndClose(approval, state.decision, "run-missing", ctx.now);
     }
-    if (state.type !== "decided" || !["unsure", "retry"].includes(state.delivery.type)) return approval;
+    if (state.type !== "decided" || !isLost(state.delivery)) return approval;
     contents.push({ type: "decision-unconfirmed", approval: approval.id });
     const delivery = unconfirmed(state.delivery, "run-missing", ctx.monotonic);
     return withDelivery(approval, state.decision, delivery);

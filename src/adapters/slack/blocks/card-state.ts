@@ -2,7 +2,7 @@
 // of all earlier states say only what Countersign itself knows.
 
 import type { Approval, ClosedCause, Decision } from "../../../domain/approval.ts";
-import { answeredBefore, type Delivery } from "../../../domain/delivery-state.ts";
+import { answeredBefore, type Delivery, isLost, waitsForListing } from "../../../domain/delivery-state.ts";
 import { shownWaitingReason, type WaitingReason } from "../../../domain/decision-gate.ts";
 import { type HoldEnd, holdEnd } from "../../../domain/hold.ts";
 import { contextBehind } from "../../../domain/run-context.ts";
@@ -189,9 +189,6 @@ const unconfirmedTitle = ({ verdict }: Decision): string =>
 const isNotDelivered = (delivery: Delivery): boolean =>
   delivery.type === "retry" && !delivery.lost && delivery.heldBack !== true;
 
-const isLost = (delivery: Delivery): boolean =>
-  delivery.type === "unsure" || (delivery.type === "retry" && delivery.lost);
-
 function waitingTitle({ verdict }: Decision, delivery: Delivery): string {
   const what = verdict === "approve" ? "Approval" : "Denial";
   return isLost(delivery) ? `🟠 ${what} sent, not confirmed yet` : `🔵 ${what} recorded, waiting`;
@@ -200,7 +197,7 @@ function waitingTitle({ verdict }: Decision, delivery: Delivery): string {
 /** Returns null unless the decision waits for the service to list the approval. */
 function waitingWords(run: Run, approval: Approval, delivery: Delivery): string | null {
   const reason = shownWaitingReason(run, approval);
-  if (reason === null || !["held", "recorded", "retry", "unsure"].includes(delivery.type)) return null;
+  if (reason === null || !waitsForListing(delivery)) return null;
   const stages = {
     held: "Not sent yet",
     lost: "Sent, not confirmed",
