@@ -86,11 +86,12 @@ export function afterRefusal(approval: Approval | undefined): string {
 
 /** Names the request as `what`, and ends with the service's word (untrusted) for what became of it. */
 const goneWords = (what: string, said: string): string =>
-  `The service no longer lists ${what} as pending, and says of it${answerAfter(said, SAID_CHARS)}`;
+  `The service no longer lists ${what} as pending, and says of it: ${quoted(said, SAID_CHARS)}`;
 
 function elsewhereWords(delivery: Extract<Delivery, { type: "elsewhere" }>, decision: Decision): string {
   const end = endWithoutDecision(delivery);
-  const answer = answerAfter(delivery.said ?? delivery.words, 500);
+  const answer =
+    delivery.said === undefined ? answerAfter(delivery.words, 500) : `: ${quoted(delivery.said, 500)}`;
   if (delivery.stillListed === true) {
     const ended = end === null ? `was already decided${answer}` : `${end}.`;
     return `The service said that this request ${ended} But the service still lists the request as pending, so it is not clear which is true. Nothing more is sent. ${LOOK_UP}`;
@@ -123,7 +124,7 @@ function unconfirmedWords(
       if (stillListed === true) return `${sent} Now ${LISTED}`;
       return said === undefined
         ? `${sent} The service no longer lists it as pending, and does not say why. Look it up in the agent service.`
-        : `${sent} The service says of the request${answerAfter(said, SAID_CHARS)} Look it up in the agent service.`;
+        : `${sent} The service says of the request: ${quoted(said, SAID_CHARS)} Look it up in the agent service.`;
     case "request-changed":
       // Only the request as it was decided counts as listed here. A changed one has an approval of its own.
       if (stillListed === true) return `${known} The request changed and then changed back. Now ${LISTED}`;
@@ -151,13 +152,26 @@ function unconfirmedWords(
 
 const ANSWERED = /^The agent service answered HTTP (\d{3})(?: \(([^()]*)\))?(?:: ([^]*)|\.)$/;
 
-/** Returns " (HTTP 409): Not now.", " (HTTP 409, conflict)." or ": any other words.": untrusted text on one line, ending with a period. */
+/**
+ * Returns ` (HTTP 409): "Not now."`, " (HTTP 409, conflict)." or ": any words of our adapter.", on one line, ending a sentence. The service's
+ * own words (untrusted) stand in quotation marks, so that they cannot pass for ours.
+ */
 export function answerAfter(words: string, max: number): string {
+  if (wordInStoredSentence(words) !== null) return `: ${quoted(words, max)}`;
   const [answered, status, name, message] = ANSWERED.exec(words) ?? [];
-  if (answered === undefined) return `: ${sentence(withoutSpeaker(words), max)}`;
+  if (answered === undefined) return `: ${ended(oneLine(words, max))}`;
   if (message === undefined)
     return ` (HTTP ${status}${name === undefined ? "" : `, ${oneLine(name, max)}`}).`;
-  return ` (HTTP ${status}): ${sentence(message, max)}`;
+  return ` (HTTP ${status}): ${quoted(message, max)}`;
+}
+
+/** Quotation marks, straight and curly. */
+const QUOTATION_MARKS = /["\u201C-\u201F\u2033\u301D-\u301F\uFF02]/gu;
+
+/** Returns the service's words (untrusted) on one line, in quotation marks that they cannot end, and ends the sentence. */
+function quoted(words: string, max: number): string {
+  const said = wordInStoredSentence(words) ?? words;
+  return `"${ended(oneLine(said, max).replace(QUOTATION_MARKS, "'"))}"`;
 }
 
 /** The answer without its subject, for a quotation below "The service said:". */
@@ -167,10 +181,7 @@ export function withoutSpeaker(words: string): string {
   return ANSWERED.test(words) ? words.replace("The agent service answered ", "") : words;
 }
 
-function sentence(words: string, max: number): string {
-  const text = oneLine(words, max);
-  return /[.!?…)]$/.test(text) ? text : `${text}.`;
-}
+const ended = (text: string): string => (/[.!?…)]$/.test(text) ? text : `${text}.`);
 
 // Why an approval was closed without a decision: the card's title, and the sentence that the card and refusals show.
 

@@ -173,7 +173,7 @@ describe("a decision", () => {
   test("that someone else made is quoted once, without naming the service again", () => {
     const words = "The agent service says of this approval: deny.";
     const shown = decided({ type: "elsewhere", at: NOON, words });
-    expect(shown).toContain("The service says: deny.");
+    expect(shown).toContain('The service says: "deny."');
     expect(shown).not.toContain("agent service");
   });
 });
@@ -185,7 +185,7 @@ describe("a decision that the service did not confirm", () => {
     const words = "The agent service answered HTTP 409 (conflict): Already denied.";
     const shown = decided({ type: "elsewhere", words, ...listed });
     expect(shown).toContain(
-      "The service said that this request was already decided (HTTP 409): Already denied.",
+      'The service said that this request was already decided (HTTP 409): "Already denied."',
     );
     expect(shown).toContain("it is not clear which is true");
     expect(shown).toContain("Approval sent, not confirmed");

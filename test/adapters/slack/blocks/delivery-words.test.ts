@@ -57,7 +57,7 @@ describe.for([
     expect(ended.approvals).toMatchObject([
       { state: { delivery: { type: "unconfirmed", cause: "no-longer-listed" } } },
     ]);
-    expect(card(ended).text).toContain(`The service says of the request: ${said}.`);
+    expect(card(ended).text).toContain(`The service says of the request: "${said}."`);
     expect(card(ended).text).not.toContain("does not say why");
     expect(card(ended).key).not.toBe(card(after(LOST)).key);
   });
@@ -67,7 +67,7 @@ describe.for([
       const ended = after(run, item);
       expect(card(ended).text).toContain("No longer pending");
       expect(card(ended).text).toContain(
-        `The service no longer lists it as pending, and says of it: ${said}.`,
+        `The service no longer lists it as pending, and says of it: "${said}."`,
       );
       expect(card(ended).text).not.toMatch(/withdrawn|elsewhere/i);
       expect(card(ended).key).not.toBe(card(after(run)).key);
@@ -77,7 +77,7 @@ describe.for([
 
 test("a request that the service lists under two such words has both on its card", () => {
   const items = ["denied", "approved", "denied"].map((status) => ({ id: "apr_1", status }));
-  expect(card(after(LOST, ...items)).text).toContain("The service says of the request: approved, denied.");
+  expect(card(after(LOST, ...items)).text).toContain('The service says of the request: "approved, denied."');
 });
 
 test("a request without such a word is only said to be no longer pending", () => {
@@ -97,7 +97,7 @@ test("a contrary answer to a decision that was sent again, after a lost answer, 
   const words = "The agent service says of this approval: denied.";
   const ended = applyOutcome(again, send, { type: "elsewhere", words }, contextAt());
   expect(ended.approvals).toMatchObject([{ state: { delivery: { type: "unconfirmed" } } }]);
-  expect(card(ended).text).toContain("The service says of the request: denied.");
+  expect(card(ended).text).toContain('The service says of the request: "denied."');
 });
 
 describe("a decision that the service turned away for now, and that then became void because", () => {
@@ -202,7 +202,7 @@ describe("a request that the service no longer lists after it refused its decisi
     expect(texts).toHaveLength(2);
     for (const text of texts) {
       expect(text).toMatch(
-        /The service no longer lists (it|the request) as pending, and says of it: expired\./,
+        /The service no longer lists (it|the request) as pending, and says of it: "expired\."/,
       );
       expect(text).not.toMatch(/outside Countersign|come back/);
     }
@@ -214,7 +214,7 @@ describe("a request that the service no longer lists after it refused its decisi
 
   test("is called so also if the service gives the word only later", () => {
     expect(card(after(after(refused), { id: "apr_1", status: "expired" })).text).toContain(
-      "says of it: expired.",
+      'says of it: "expired."',
     );
   });
 
