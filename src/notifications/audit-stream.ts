@@ -8,15 +8,19 @@ import { NO_LINK } from "../domain/audit/hash-chain.ts";
 import { isInAudit } from "../engine/audit-positions.ts";
 import { type BackgroundLoop, createBackgroundLoop } from "../engine/background-work.ts";
 import { type Clock, endedWithin } from "../engine/clock.ts";
+import type { Integrity } from "../engine/integrity.ts";
 import type { RunEngine } from "../engine/run-engine.ts";
 import { type AuditSink, type Counters, type EventLog, PortError } from "../ports.ts";
 import type { DocumentStore } from "../ports/store.ts";
 import type { AuditEvidence, AuditLog } from "../ports/audit-store.ts";
 
+import { nullIfNeverReadable } from "./never-readable.ts";
+
 type StreamDeps = {
   readonly store: AuditLog & AuditEvidence & DocumentStore;
   readonly auditSink: AuditSink;
   readonly engine: Pick<RunEngine, "holdsShard">;
+  readonly integrity: Pick<Integrity, "found">;
   readonly metrics: Pick<Counters, "auditSinkFailed" | "auditSinkLag">;
   readonly clock: Clock;
   readonly log: EventLog;
@@ -36,7 +40,7 @@ const STREAM_SHARD = 0;
 
 export function createAuditStream(given: StreamDeps): AuditStream {
   const deps = { ...given, auditSink: withTimeLimit(given) };
-  const { engine, metrics, clock } = deps;
+  const { store, engine, metrics, clock } = deps;
   let cursor: SinkCursor | null = null;
 
   async function pass(stopping: () => boolean): Promise<void> {
@@ -46,7 +50,11 @@ export function createAuditStream(given: StreamDeps): AuditStream {
       metrics.auditSinkLag(0);
       return;
     }
-    cursor ??= await storedCursor(deps);
+    if (cursor === null) {
+      // Until the cursor is read, all entries count as waiting. Otherwise no alert would fire while it cannot be read.
+      metrics.auditSinkLag((await store.auditHead())?.seq ?? 0);
+      cursor = await storedCursor(deps);
+    }
     for (let next: SinkCursor | null = cursor; next !== null; next = await send(deps, cursor)) {
       cursor = next;
       if (stopping() || !engine.holdsShard(STREAM_SHARD)) return;
@@ -54,7 +62,14 @@ export function createAuditStream(given: StreamDeps): AuditStream {
   }
 
   const loop: BackgroundLoop = createBackgroundLoop(deps, {
-    pass,
+    pass: async (stopping) => {
+      try {
+        await pass(stopping);
+      } catch (error) {
+        metrics.auditSinkFailed();
+        throw error;
+      }
+    },
     everyMs: ROUND_EVERY_MS,
     retryMs: [ROUND_EVERY_MS, SLOWEST_RETRY_MS],
     failure: "could not send the audit's entries to AUDIT_SINK; they are sent later",
@@ -90,31 +105,54 @@ const hangs = (): PortError =>
   });
 
 /** Begins with the first entry if this sink has taken none yet, or if the audit is not the one that it has taken. */
-async function storedCursor({ store, auditSink, log }: StreamDeps): Promise<SinkCursor> {
-  const cursors = sinkCursorsIn(await store.document(SINK_CURSORS));
+async function storedCursor(deps: StreamDeps): Promise<SinkCursor> {
+  const { store, auditSink, log } = deps;
+  const cursors = await storedCursors(deps);
   const stored = cursors.find(({ to }) => to === auditSink.name);
-  if (stored === undefined) return newCursor(store, auditSink.name);
+  if (stored === undefined) return newCursor(deps);
   if (await isInAudit(store, (await store.auditHead()) ?? BEGINNING, stored)) return stored;
   log.error(
     { entry: stored.seq },
     "the audit differs from what AUDIT_SINK has taken; it is sent again from its beginning",
   );
-  return newCursor(store, auditSink.name);
+  return newCursor(deps);
 }
 
+/**
+ * The document is not sealed. One that holds no cursor is a finding, and must not keep entries from the sink. Accepted: it is replaced before
+ * the finding is in the audit, so after a crash in between only the log has the finding.
+ */
+async function storedCursors({ store, integrity }: StreamDeps): Promise<readonly SinkCursor[]> {
+  const stored = await store
+    .document(SINK_CURSORS)
+    .catch((error: unknown) => nullIfNeverReadable(error) ?? "{");
+  const cursors = sinkCursorsIn(stored);
+  if (stored !== null && cursors.length === 0) {
+    // An acknowledged finding is not found again, so each needs an id of its own.
+    const head = (await store.auditHead())?.seq ?? 0;
+    integrity.found({ id: `sink cursors after ${head}`, words: NO_CURSOR, run: null });
+  }
+  return cursors;
+}
+
+const NO_CURSOR =
+  "AUDIT_SINK: the stored record of how far it has taken the audit cannot be read. The record begins again. A sink that was replaced may lack entries: compare its copy with verify --against before you archive.";
+
 /** Stores that the sink has taken nothing yet. Without a cursor, an archive would remove entries that it has not taken. */
-async function newCursor(store: StreamDeps["store"], to: string): Promise<SinkCursor> {
+async function newCursor(deps: StreamDeps): Promise<SinkCursor> {
+  const { store } = deps;
+  const to = deps.auditSink.name;
   const [oldest] = await store.auditRows(0, 1);
   const archived = (oldest?.seq ?? 1) - 1;
   const link = await store.auditLink(archived);
-  return putCursor(store, link === null ? { to, seq: 0, link: NO_LINK } : { to, seq: archived, link });
+  return putCursor(deps, link === null ? { to, seq: 0, link: NO_LINK } : { to, seq: archived, link });
 }
 
 /** Keeps the cursors of other sinks. */
-async function putCursor(store: StreamDeps["store"], cursor: SinkCursor): Promise<SinkCursor> {
-  const cursors = sinkCursorsIn(await store.document(SINK_CURSORS));
+async function putCursor(deps: StreamDeps, cursor: SinkCursor): Promise<SinkCursor> {
+  const cursors = await storedCursors(deps);
   const others = cursors.filter(({ to }) => to !== cursor.to);
-  await store.putDocument(SINK_CURSORS, sinkDocument([cursor, ...others]));
+  await deps.store.putDocument(SINK_CURSORS, sinkDocument([cursor, ...others]));
   return cursor;
 }
 
@@ -137,13 +175,8 @@ async function send(deps: StreamDeps, cursor: SinkCursor): Promise<SinkCursor | 
   // The first entries may be archived.
   const before = rows[0]?.seq === seq + 1 ? link : ((await store.auditLink((rows[0]?.seq ?? 1) - 1)) ?? link);
   const lines = rows.map((row, at) => ocsfLine(row, rows[at - 1]?.link ?? before));
-  try {
-    await auditSink.write(lines);
-  } catch (error) {
-    metrics.auditSinkFailed();
-    throw error;
-  }
-  const next = await putCursor(store, { to, seq: last.seq, link: last.link });
+  await auditSink.write(lines);
+  const next = await putCursor(deps, { to, seq: last.seq, link: last.link });
   metrics.auditSinkLag(Math.max(head.seq - last.seq, 0));
   return next;
 }

@@ -263,6 +263,7 @@ describe("the archive command", () => {
           close: () => Promise.resolve(),
         },
         engine: { holdsShard: () => true },
+        integrity: { found: () => undefined },
         metrics: { auditSinkFailed: () => void (failures += 1), auditSinkLag: () => undefined },
         clock,
         log: quietLog([], []),
