@@ -28,6 +28,8 @@ export type LogOptions = {
   /** Formatted for people at a terminal; JSON without a terminal or without pino-pretty. */
   readonly pretty: boolean;
   readonly secrets?: readonly string[];
+  /** True if other code also writes to process.stdout. */
+  readonly sharesOutput?: boolean;
   /** Replaces standard output. */
   readonly destination?: DestinationStream;
 };
@@ -42,7 +44,8 @@ const MIN_ENCODED_CHARS = 8;
 /** How deep nested errors and records are logged. */
 const MAX_DEPTH = 5;
 
-export function createLog({ level, pretty, secrets = [], destination }: LogOptions): Log {
+export function createLog({ level, pretty, secrets = [], sharesOutput, destination }: LogOptions): Log {
+  const plainOutput = sharesOutput === true ? sharedOutput : standardOutput;
   const options: LoggerOptions = {
     level,
     base: null,
@@ -50,7 +53,7 @@ export function createLog({ level, pretty, secrets = [], destination }: LogOptio
     formatters: { level: (label) => ({ level: label }), log: (fields) => plainRecord(fields, MAX_DEPTH) },
     hooks: { streamWrite: withoutSecrets(secrets) },
   };
-  return logOn(pino(options, destination ?? (pretty ? prettyStream() : null) ?? standardOutput()));
+  return logOn(pino(options, destination ?? (pretty ? prettyStream() : null) ?? plainOutput()));
 }
 
 function logOn(logger: Logger): Log {
@@ -79,6 +82,21 @@ function standardOutput(): DestinationStream {
     if (works) writeRest();
   };
   return out;
+}
+
+/**
+ * Two writers on one descriptor would cut each other's lines in two when a pipe is full. Accepted: if the pipe is still full when the process
+ * exits, the last entries are lost.
+ */
+function sharedOutput(): DestinationStream {
+  const { stdout } = process;
+  // Without a listener, an error would end the process.
+  stdout.on("error", () => undefined);
+  return {
+    write(line) {
+      if (stdout.writableLength < MAX_UNWRITTEN) stdout.write(line);
+    },
+  };
 }
 
 function prettyStream(): DestinationStream | null {

@@ -20,7 +20,12 @@ setFlagsFromString("--heap-growing-percent=30");
 
 const misspelt = findMisspelled(process.env);
 const config = await configOrExit();
-const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY, secrets: secretsOf(config) });
+const log = createLog({
+  level: config.logLevel,
+  pretty: process.stdout.isTTY,
+  secrets: secretsOf(config),
+  sharesOutput: config.audit.sink?.type === "stdout",
+});
 for (const variable of misspelt) log.warn(variable, describeMisspelled(variable));
 process.on("unhandledRejection", (error) => log.error({ error }, "unhandled rejection"));
 let app: Pick<App, "reload" | "stop"> | null = null;

@@ -83,11 +83,14 @@ test("SIGTERM ends it at once, with exit code 0", async () => {
   expect(await bot.end("SIGTERM")).toBe(0);
 });
 
-test("a disk that is full under its log neither ends it nor keeps it from ending", async () => {
+test.for([
+  ["alone", {}],
+  ["with the audit", { AUDIT_SINK: "stdout" }],
+])("a disk that is full under its log (%s) neither ends it nor keeps it from ending", async ([, more]) => {
   const { env, asked } = await surroundings();
   const full = openSync("/dev/full", "w");
   const bot = spawn(process.execPath, [fileURLToPath(new URL("../src/main.ts", import.meta.url))], {
-    env: { ...inheritedEnv(), ...env },
+    env: { ...inheritedEnv(), ...env, ...(more as Env) },
     stdio: ["ignore", full, "inherit"],
   });
   onTestFinished(() => {
