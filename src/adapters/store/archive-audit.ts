@@ -20,7 +20,7 @@ import { type AuditFile, openAuditFile, readAudit } from "./audit-file.ts";
 import { type AuditKey, auditSignatures, digestOf } from "./audit-key.ts";
 import { personAtShell, refuseReplacedKey, refuseReplicas } from "./audit-upkeep.ts";
 import { type Database, inBatches, type Trx, write } from "./database.ts";
-import { Refused } from "./faults.ts";
+import { explaining, Refused } from "./faults.ts";
 import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { type Engine, refuseAsEmpty, refuseOtherSchema } from "./schema.ts";
 import { isServer, refuseMissing, unusableDatabase } from "./database-copy.ts";
@@ -83,7 +83,12 @@ async function archive({ db, engine, audit, key }: Source, { to, path, at }: Ord
   refuseReplacedKey(await newest(db), key, "archived");
   const { mark: after } = await auditBase(db);
   const { digest, head } = await writeAndProve(path, { audit, key, after, to });
-  const entry = await write(db, (trx) => remove(trx, engine, key, { head, digest, at, after }));
+  const entry = await write(db, (trx) => remove(trx, engine, key, { head, digest, at, after })).catch(
+    explaining({
+      no: `Nothing was removed. Delete ${path} and run the command again.`,
+      maybe: `It is not known whether entries were removed. Keep ${path}, and run verify. If it says that entries 1 to ${to} are archived, they are only in that file. Otherwise nothing was removed: delete the file and run the command again.`,
+    }),
+  );
   // The entries are only in the file now, so a failure to shrink the database must not read like a failed archive.
   const unshrunk = engine === SQLITE ? await rewriteFile(db) : null;
   return { from: after.seq + 1, to, entry, digest, unshrunk };

@@ -14,7 +14,7 @@ import { openPostgres, PATIENT, POSTGRES } from "./postgres.ts";
 import { isServer, refuseMissing, unusableDatabase } from "./database-copy.ts";
 import { openSqlite, rewriteFile, SQLITE } from "./sqlite.ts";
 import { liveOwners } from "./leases.ts";
-import { Refused } from "./faults.ts";
+import { explaining, Refused } from "./faults.ts";
 import { type Database, read, type Trx, write } from "./database.ts";
 import { type Look, lookForHolders, NOTHING_READ, storedHolders } from "./text-holders.ts";
 
@@ -78,7 +78,13 @@ function replaceKey(db: Database, onServer: boolean, keys: Keys, at: number): Pr
     await takeAuditLock(trx);
     if (onServer) await refuseReplicas(trx, "would sign with the old key");
     return handOver(trx, keys, at);
-  });
+  }).catch(
+    explaining({
+      no: "The key was not changed. Run the command again.",
+      maybe:
+        "It is not known whether the key was changed. Keep both keys and run the command again: it changes the key, or says that it is changed.",
+    }),
+  );
 }
 
 /**
@@ -200,7 +206,7 @@ async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
     async redact(wanted) {
       // All replicas wait while the lock is held, so only what they write from here on is read under it.
       const look = await read(() => lookForHolders(db, wanted.digest, NOTHING_READ));
-      return write(db, (trx) => erase(trx, key, wanted, look));
+      return write(db, (trx) => erase(trx, key, wanted, look)).catch(NOT_ERASED);
     },
     async close() {
       await audit.close();
@@ -209,8 +215,14 @@ async function serverAudit(url: string, key: AuditKey): Promise<LockedAudit> {
   };
 }
 
+const NOT_ERASED = explaining({
+  no: "Nothing was erased. Run the command again.",
+  maybe:
+    "It is not known whether the text was erased. Run the command again: it erases the text, or says that it is erased.",
+});
+
 async function redact(db: Database, key: AuditKey, wanted: Wanted): Promise<Redacted> {
-  const redacted = await write(db, (trx) => erase(trx, key, wanted, NOTHING_READ));
+  const redacted = await write(db, (trx) => erase(trx, key, wanted, NOTHING_READ)).catch(NOT_ERASED);
   // Free pages and the log still contain deleted text, so both are rewritten.
   const why = await rewriteFile(db);
   if (why !== null)

@@ -117,6 +117,14 @@ export function failed(error: unknown, applied: "no" | "maybe"): Error {
   return new PortError(`the database failed: ${words}`, { applied, retry: "later", code, cause: error });
 }
 
+/** For the failure of a transaction. Adds what it means for the operator, and what to do. Throws other errors unchanged. */
+export const explaining =
+  (meaning: { readonly no: string; readonly maybe: string }) =>
+  (error: unknown): never => {
+    if (!(error instanceof PortError)) throw error;
+    throw new Refused(`${error.message}. ${meaning[error.applied]}`, { cause: error });
+  };
+
 /** Its message is one line for the operator and names what cannot be used. */
 export class Unusable extends Error {}
 
