@@ -154,9 +154,10 @@ async function verify(audit: AuditFile, command: Verification, where: Where): Pr
   const explained = await restoreWords(audit, publicKeys, lostHead(verdict));
   if (explained !== null) console.error(explained);
   await reportArchived(audit, "check");
-  const codes = [codeOf(verdict, heads), await reportCopy(audit, command, where)];
+  const own = codeOf(verdict, heads);
+  const codes = [own, await reportCopy(audit, command, where)];
   // The rows are checked against the audit, so the audit must be intact itself.
-  if (codes.includes(TAMPERED)) for (const line of await unprovenFindings(audit)) console.error(line);
+  if (own === TAMPERED) for (const line of await unprovenFindings(audit)) console.error(line);
   else codes.push(await reportFindings(audit, where, command.publicKeys.length > 0));
   return [TAMPERED, FAILED].find((code) => codes.includes(code)) ?? GOOD;
 }

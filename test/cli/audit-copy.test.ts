@@ -24,6 +24,7 @@ import { compareWithCopy, openCopy } from "#src/cli/audit/against.ts";
 import { NO_LINK } from "#src/domain/audit/hash-chain.ts";
 import { relink } from "../audit/tampering.ts";
 import { type Ended, runCommand } from "../make/run-command.ts";
+import { spoil } from "../make/spoil.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 
 let folder = "";
@@ -87,6 +88,21 @@ test("a copy agrees that was started by an older version and contains entries re
   expect((await against()).out).toContain("The copy agrees: 8 entries are the same in both.");
   put([...rows.map((_, at) => line(at, "1").replace('"sequence":8', '"sequence":9')), line(7, "2")]);
   expect((await against()).out).toContain("DIFFERS at entry 8");
+});
+
+test("if only the copy differs, the runs are checked, and findings count as verified", async () => {
+  const store = await openStore({ url: `sqlite:${file}`, owner: "test" });
+  const run = aRun();
+  await store.insert(run, { audit: [anAuditEntry(run)] });
+  await store.close();
+  spoil(file, "update runs set requester = 'U0SOMEONE'");
+  put(lines().toSpliced(2, 1));
+  const { code, out } = await against();
+  expect(out).toContain("Intact: 7 entries");
+  expect(out).toContain("DIFFERS at entry 3");
+  expect(out).toContain(`TAMPERED: the stored run ${run.key} was changed outside Countersign`);
+  expect(out).not.toContain("not verified");
+  expect(code).toBe(1);
 });
 
 test("a rewrite of the database by an attacker with its key is detected, although the database alone is intact", async () => {
@@ -233,8 +249,8 @@ test("a copy that cannot be read makes the command fail", async () => {
 test.for([
   ["is missing", () => rmSync(copy)],
   ["is empty", () => writeFileSync(copy, "")],
-] as const)("a tampered audit is reported as such even if the copy %s", async ([, spoil]) => {
-  spoil();
+] as const)("a tampered audit is reported as such even if the copy %s", async ([, spoilCopy]) => {
+  spoilCopy();
   rewrite((db) => db.exec("update audit set entry = replace(entry, 'because 3', 'because 9')"));
   const db = new DatabaseSync(file);
   db.exec("update audit set signature = '' where seq = 4");
