@@ -1,4 +1,4 @@
-// `archive`, `redact` and `rotate-key` when their transaction fails: they say what holds now, and what to do.
+// `archive`, `redact` and `rotate-key` when their transaction fails: they say what holds now, and what to do. Also a spoilt entry of an archive.
 
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import { openStore } from "#src/adapters/store/open.ts";
 import { sha256 } from "../audit/tampering.ts";
 import { anAuditEntry, aRun } from "../make/run.ts";
 import { runCommand } from "../make/run-command.ts";
+import { spoil } from "../make/spoil.ts";
 
 const TEXT = "the request";
 
@@ -67,6 +68,14 @@ test("an archive whose commit fails says to keep the file, and how to see what h
   expect(existsSync(out)).toBe(true);
   change("drop trigger fails");
   expect((await audit("verify")).words).not.toContain("are archived");
+});
+
+test("an entry about an archive that cannot be read is reported as tampering, with the archive as well", async () => {
+  expect(await archive()).toMatchObject({ code: 0 });
+  spoil(file, "update audit set entry = json_remove(entry, '$.at') where what = 'archived'");
+  const seen = await audit("verify", "--archive", out);
+  expect(seen.words).toContain("TAMPERED at entry 4");
+  expect(seen.code).toBe(1);
 });
 
 test.for([

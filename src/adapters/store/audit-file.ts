@@ -34,8 +34,8 @@ export type AuditFile = {
   announcedKeys(): Promise<readonly string[]>;
   /** Resolves to the last archived entry, after which the rows begin. */
   base(): Promise<AuditPlace>;
-  /** Resolves to the "archived" entries, oldest first. */
-  archivings(): Promise<readonly KeptEntry[]>;
+  /** Resolves to the JSON of the "archived" entries, oldest first. Nothing of it is checked. */
+  archivings(): Promise<readonly string[]>;
   /** Counts the rows with a number that no entry can have. */
   strays(): Promise<number>;
   /** Resolves to the id of the key that signed the newest entry, or to null if there is no entry. */
@@ -88,7 +88,7 @@ export function auditIn({ db, close }: Snapshot): AuditFile {
     strays: () => countStrays(db),
     headKey: async () => (await newest(db))?.key ?? null,
     base: async () => (await auditBase(db)).mark,
-    archivings: () => entriesOf(db, ["archived"]),
+    archivings: async () => (await rowsOf(db, ["archived"])).map(({ entry }) => entry),
     tampering: () => entriesOf(db, ["tampering-found", "tampering-acknowledged"]),
     brokenRows: (key) => brokenRows(db, key),
     close,
@@ -103,8 +103,12 @@ async function headsIn(db: Database): Promise<readonly KnownHead[]> {
 }
 
 async function entriesOf(db: Database, kinds: readonly string[]): Promise<readonly KeptEntry[]> {
+  return (await rowsOf(db, kinds)).map(keptEntry);
+}
+
+function rowsOf(db: Database, kinds: readonly string[]) {
   const query = db.selectFrom("audit").select(["seq", "link", "entry"]).where("seq", "<=", LAST_SEQ);
-  return (await query.where("what", "in", kinds).orderBy("seq").execute()).map(keptEntry);
+  return query.where("what", "in", kinds).orderBy("seq").execute();
 }
 
 async function* chain(db: Database): AsyncGenerator<ChainedEntry> {

@@ -5,7 +5,8 @@ import type { ArchiveOptions } from "../../adapters/store/archive-bounds.ts";
 import { openForArchive } from "../../adapters/store/archive-audit.ts";
 import type { AuditFile } from "../../adapters/store/audit-file.ts";
 import { auditSignatures } from "../../adapters/store/audit-key.ts";
-import { BEGINNING } from "../../domain/audit/verify-chain.ts";
+import { BEGINNING, parsedEntry } from "../../domain/audit/verify-chain.ts";
+import { isRecord } from "../../domain/json.ts";
 import { auditVerdict, neededKey, verdictWords } from "./inspect.ts";
 
 type Where = { readonly database: string; readonly key: string | null };
@@ -94,8 +95,12 @@ async function refuseMisfits(
 ): Promise<void> {
   const announced = archives.flatMap(({ announcedKeys }) => announcedKeys);
   const signature = auditSignatures([...publicKeys, ...announced, ...(await audit.announcedKeys())]);
+  // An entry that cannot be read names no file here. The verdict on the audit names it.
   const recordedDigests = new Map(
-    (await audit.archivings()).map(({ entry }) => [entry.archive?.seq, entry.archive?.file]),
+    (await audit.archivings()).flatMap((text) => {
+      const { archive = null } = parsedEntry(text) ?? {};
+      return isRecord(archive) ? [[archive["seq"], archive["file"]]] : [];
+    }),
   );
   const ends = [...archives.slice(1).map(({ after }) => after), await audit.base()];
   for (const [at, { path, head, digest, signature: own }] of archives.entries()) {
