@@ -102,11 +102,11 @@ const IN_WORLDS = ["test/journeys/*.test.ts", "test/attacks/!(story|campaign).te
 
 const BROWSER = "test/browser/**/*.test.ts";
 
-/** These need programs that a machine may lack: PostgreSQL, PgBouncer, promtool, systemd-analyze or openssl. `npm test` leaves them out. */
+/** These need programs that a machine may lack: PostgreSQL, PgBouncer, promtool, systemd-analyze, openssl or jq. `npm test` leaves them out. */
 const PROGRAMS = [
   "test/adapters/http/metrics.test.ts",
   "test/adapters/store/{find-entries,migrate,postgres-*,unusable-files}.test.ts",
-  "test/cli/{doctor-faults,migrate-store,postgres}.test.ts",
+  "test/cli/{check-by-hand,doctor-faults,migrate-store,postgres}.test.ts",
   "test/journeys/proxy.test.ts",
   "test/postgres/*.test.ts",
   "test/sandbox/control/{replicas,replicas-http}.test.ts",
