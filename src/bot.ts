@@ -282,7 +282,7 @@ async function stopAllThenRelease(
 ): Promise<void> {
   const work = parts.map((part) => part.stop(ms));
   await endedWithin(clock, ms, work);
-  await endedWithin(clock, LEASE_RELEASE_MS, [leaseKeeper.stop().then(() => leaseKeeper.release())]);
+  await endedWithin(clock, LEASE_RELEASE_MS, [leaseKeeper.stop(), leaseKeeper.release()]);
   await integrity.stop();
   await store.release();
 }

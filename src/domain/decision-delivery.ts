@@ -62,11 +62,12 @@ export function applyDecisionOutcome(run: Run, id: ApprovalId, outcome: Outcome,
   return says === null ? settledRun : addNotices(settledRun, votersOf(allVotes(decision)), says, ctx);
 }
 
-/** Returns whether the mark is of this decision and this try. Each later try has a higher number. */
+/** Returns whether the mark is of this decision and this try. A standby that lacks the mark may number the next try alike, so its time counts too. */
 const isSameTry = ({ decision, delivery }: DecidedState, mark: DecidedState): boolean =>
   delivery.type === "sending" &&
   mark.delivery.type === "sending" &&
   delivery.tries === mark.delivery.tries &&
+  delivery.at === mark.delivery.at &&
   isSameJson(decision, mark.decision);
 
 function nextDelivery(

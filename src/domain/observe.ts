@@ -256,14 +256,16 @@ export function noticesOf(results: readonly { says: DecisionNotice | null }[]): 
 
 /**
  * Tells the people who decided, or gave an approval, what happened to it. Returns the same run if there is no one to tell. If no person
- * decided, and the run may wait for ever, the requester is told.
+ * decided, and the run may wait for ever, the requester is told, but not of thousands of requests one by one: the cards show the others.
  */
 export function addNoticesToDeciders(run: Run, contents: readonly DecisionNotice[], ctx: Context): Run {
   return contents.reduce((told, content) => {
     const approval = findApproval(run, content.approval);
     if (approval === null) return told;
     const deciders = decidersOf(approval);
-    const isForRequester = deciders.length === 0 && content.type === "decision-still-listed";
-    return addNotices(told, isForRequester ? [run.requester] : deciders, content, ctx);
+    if (deciders.length > 0 || content.type !== "decision-still-listed")
+      return addNotices(told, deciders, content, ctx);
+    const waits = told.notices.some(({ to, says }) => to === run.requester && says.type === content.type);
+    return waits ? told : addNotices(told, [run.requester], content, ctx);
   }, run);
 }

@@ -63,6 +63,7 @@ export function createLeaseKeeper(deps: Deps, times: LeaseTimes): LeaseKeeper {
   let started = false;
 
   async function pass(turn: Turn, isStopping = (): boolean => false): Promise<number> {
+    if (isStopping()) return 0;
     const requested = momentOf(clock);
     const { kept, nextEndMs } = await renew(deps, times, { renewedAt: requested.monotonic, ...shards });
     lease.holdFrom(requested);
@@ -117,7 +118,7 @@ function createLease(deps: Pick<Deps, "store" | "clock" | "log">, times: LeaseTi
   /**
    * The monotonic clock stands still while the machine is suspended, and the wall clock does not. So the lease of a replica ends by the clock
    * on which more time has passed. If the wall clock is set forward, the lease counts as lapsed until the next extension. A call that is about
-   * to be made then is not made, and counts as one without an answer.
+   * to be made then is not made, and counts as one without an answer, except that of a decision, which counts as not sent.
    */
   const passedMs = (): Record<keyof Moment, number> => ({
     monotonic: clock.monotonic() - from.monotonic,

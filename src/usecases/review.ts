@@ -157,7 +157,7 @@ async function openSeveral(
   const group = groupAround(queue.yours, kind, { run, rule });
   if (group.length === 0) {
     const attempt = { step: "click", approval: approval.id, saw: approval.request } as const;
-    return refused(deps, { refusal: whyNone(queue, found), run }, by, attempt);
+    return refused(deps, { refusal: whyNone(queue, kind, { run, approval, rule }), run }, by, attempt);
   }
   const { forms, later } = packed(deps, before === null ? group : rotatedAfter(before, group));
   const bundle = ctx.nonce();
@@ -225,15 +225,18 @@ async function shownForm(
   return { item: { run: drawn, approval: shown, rule }, nonce: known };
 }
 
-/** Returns the reason why nothing of the group waits for this person. */
+/** Returns the reason why nothing of the group waits for this person. If Slack did not say who may decide one of them, it may wait. */
 function whyNone(
   { closedTo, others, channels }: WholeQueue,
-  { run: { key }, approval: { id } }: { readonly run: Run; readonly approval: Approval },
+  kind: ReviewGroup["kind"],
+  { run, approval, rule }: Pick<QueueItem, "run" | "approval" | "rule">,
 ): Refusal {
   if (closedTo !== null) return { type: closedTo };
   if (channels.size === 0) return { type: "not-in-channel" };
-  const item = others.find(({ run, approval }) => run.key === key && approval.id === id);
-  return item?.refusal ?? { type: "unknown" };
+  const ofGroup = groupAround(others, kind, { run, rule });
+  const unverified = ofGroup.find(({ refusal }) => refusal?.type === "unverified")?.refusal;
+  const item = others.find((other) => other.run.key === run.key && other.approval.id === approval.id);
+  return unverified ?? item?.refusal ?? { type: "unknown" };
 }
 
 type Packed = Pick<OpenedReview, "later"> & {

@@ -107,6 +107,9 @@ test.each<[string, Partial<Decision>]>([
   if (state.type !== "decided") throw new Error("not decided");
   const decision: Decision = { ...state.decision, by: null, ...by };
   const run = replaceApproval(given, withDelivery(only(given), decision, delivery));
+  const second = JSON.parse(JSON.stringify(only(run)).replaceAll("apr_1", "apr_2")) as Approval;
+  const two = { ...run, approvals: [only(run), second] };
+  expect(after(two, ["apr_1", "apr_2"], LATER).notices).toHaveLength(1);
   const marked = after(run, ["apr_1"], LATER);
   const says = { type: "decision-still-listed", approval: "apr_1" };
   expect(marked.notices).toMatchObject([{ to: REQUESTER, says, state: "planned" }]);

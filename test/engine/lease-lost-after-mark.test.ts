@@ -64,6 +64,16 @@ describe("a decision whose process loses its lease between the mark and the call
     expect(stateOf(run).delivery).toMatchObject({ type: "unsure", tries: 1 });
   });
 
+  test("keeps the mark of the next owner for the same try, if a standby took over without the first mark", async () => {
+    const anew = (marked: Run): Run => {
+      const { approval, decision } = stateOf(marked);
+      const unmarked = replaceApproval(marked, withDelivery(approval, decision, { type: "recorded" }));
+      return markSending(unmarked, SEND, NOON + 5_000);
+    };
+    const { run } = await lostAfterMark(decision(), anew);
+    expect(stateOf(run).delivery).toMatchObject({ type: "sending", tries: 1, at: NOON + 5_000 });
+  });
+
   test("keeps the mark under which the next owner sends it again, or sends another decision", async () => {
     const again = { type: "retry", notBefore: NOON, tries: 1, lost: true, why: "cut off" } as const;
     for (const entry of [1, 2]) {

@@ -207,12 +207,18 @@ export const statusName = (status: number): string | undefined =>
 /** "The agent service answered HTTP 409 (invalid_request): Approval 'a' is already resolved." Never contains `secret`. */
 export function answerInWords(who: string, answer: Answer, secret = ""): string {
   const { code, message } = errorIn(answer.body);
-  const name = clean(code, secret, MAX_CODE_CHARS) || statusName(answer.status);
+  const name = clean(code.replace(PARENTHESES, ""), secret, MAX_CODE_CHARS) || statusName(answer.status);
   const redirect = answer.status >= 300 && answer.status < 400 ? ", a redirect, which is not followed" : "";
-  const words = clean(message, secret, MAX_WORDS_CHARS);
   const head = `${who} answered HTTP ${answer.status}${name === undefined ? "" : ` (${name})`}${redirect}`;
+  if (isMarkup(answer.body)) return `${head}, with a page of HTML or XML.`;
+  const words = clean(message, secret, MAX_WORDS_CHARS);
   return words === "" ? `${head}.` : `${head}: ${words}`;
 }
+
+/** They would end the code early (ANSWERED in delivery-words.ts). */
+const PARENTHESES = /[()]/g;
+
+const isMarkup = (body: string): boolean => /^\s*</.test(body);
 
 /** The service's text on one line, with invisible characters made visible. */
 export function clean(text: string, secret: string, maxChars: number): string {
@@ -223,7 +229,7 @@ export function clean(text: string, secret: string, maxChars: number): string {
 function errorIn(body: string): { code: string; message: string } {
   const json = readJson(body);
   if (json.ok) return ErrorBody.parse(json.value);
-  return { code: "", message: /^\s*</.test(body) ? "a page of HTML or XML" : body };
+  return { code: "", message: body };
 }
 
 /** Parses seconds or a date (RFC 9110 §10.2.3). Returns null if the header is neither. */

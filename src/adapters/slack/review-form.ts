@@ -195,8 +195,8 @@ export async function onNextReviewSubmit(deps: ListenerDeps, payload: SubmitPayl
       return { response_action: "update", view: reviewSeveralModal(opened.value, apart) };
     }
     const { refusal, run } = opened.error;
-    // Of a known group, only requests that no longer wait are unknown.
-    if (refusal.type === "unknown" && run !== null)
+    // These refusals are about the one request by which the button names its group.
+    if (run !== null && ABOUT_THE_NAMED.has(refusal.type))
       return {
         response_action: "update",
         view: messageModal("Nothing more to review", NOTHING_MORE, "answer:nothing-more"),
@@ -212,6 +212,11 @@ export async function onNextReviewSubmit(deps: ListenerDeps, payload: SubmitPayl
   }
 }
 
+const ABOUT_THE_NAMED: ReadonlySet<Refusal["type"]> = new Set([
+  "unknown",
+  "already-decided",
+  "already-voted",
+]);
 const NOTHING_MORE =
   "Countersign found no more requests of this group that you can decide now. What was recorded before stays recorded; the cards show it. The Home tab shows what else waits for you.";
 const NOT_OPENED =

@@ -135,8 +135,9 @@ describe("a look", () => {
     [{ detail: "broken" }, "(Internal Server Error): broken"],
     [{ message: "broken" }, "(Internal Server Error): broken"],
     [{ error: { message: 5 } }, "(Internal Server Error)."],
+    [{ error: { code: "a (b)", message: "broken" } }, "(a b): broken"],
     ["broken\n", "(Internal Server Error): broken"],
-    ["  <!doctype html><p>broken", "(Internal Server Error): a page of HTML or XML"],
+    ["  <!doctype html><p>broken", "(Internal Server Error), with a page of HTML or XML."],
     [["broken"], "(Internal Server Error)."],
     ["", "(Internal Server Error)."],
   ])("finds the error message in %j", async (body, words) => {

@@ -11,16 +11,20 @@ import {
   onReviewSeveral,
   onReviewSubmit,
 } from "#src/adapters/slack/review-form.ts";
-import { type Bench, createBench } from "../../make/bot.ts";
+import { type Bench, createBench, failure } from "../../make/bot.ts";
 import { idOf, saysInJson } from "../../make/message-id.ts";
+import type { Rule } from "#src/domain/policy/policy.ts";
 import { aPolicy } from "../../make/policy.ts";
 import { aNonce, APPROVER, aRunId, CHANNEL, REQUESTER, TEAM } from "../../make/run.ts";
 
 const BY = { team: TEAM, user: APPROVER };
 
+const numbered = (nth: number): string => `apr_${String(nth).padStart(3, "0")}`;
+
 /** A person with the forms of the requests of one run, numbered in the order of the queue. */
-async function reviewing(many: number, idOfNth = (nth: number) => `apr_${String(nth).padStart(3, "0")}`) {
+async function reviewing(many: number, idOfNth = numbered, rule: Partial<Rule> = {}) {
   const bench = await createBench();
+  bench.policy = aPolicy(rule);
   const id = aRunId();
   const ids = Array.from({ length: many }, (_, at) => idOfNth(at + 1));
   bench.agents.pending.set(id, ids);
@@ -145,6 +149,23 @@ describe("Review the next", () => {
     const person = await reviewing(21);
     await submit(person.deps, 20);
     person.bench.agents.pending.set(person.agentRun, []);
+    await person.bench.clock.pass(60_000);
+    await goOn(person.deps);
+    expect(person.deps.view !== null && idOf(person.deps.view)).toBe("answer:nothing-more");
+  });
+
+  test("does not say so if Slack did not say whether the person may decide what is left", async () => {
+    const person = await reviewing(25);
+    await submit(person.deps, 20);
+    person.bench.people.lookUp = () => Promise.reject(failure("timeout"));
+    await goOn(person.deps);
+    expect(person.deps.view !== null && idOf(person.deps.view)).toBe("refusal:unverified");
+  });
+
+  test("says so too if others must still approve the request by which the button names its group", async () => {
+    const person = await reviewing(21, numbered, { needs: 2 });
+    await submit(person.deps, 20, "fine");
+    person.bench.agents.pending.set(person.agentRun, person.ids.slice(0, 20));
     await person.bench.clock.pass(60_000);
     await goOn(person.deps);
     expect(person.deps.view !== null && idOf(person.deps.view)).toBe("answer:nothing-more");

@@ -159,7 +159,7 @@ function unknownRunWords(refusal: Extract<CommandRefusal, { type: "unknown-run" 
 
 /** `list`: the command that shows the run. `drawn` makes the task safe to show. */
 const formUsedWords = ({ input }: Run, list: string, drawn: (task: string) => string): string =>
-  `This form already started a run: an earlier press was recorded, with the task "${drawn(oneLine(input, TASK_CHARS))}" in the channel chosen then. This press started nothing. ${list} shows that run. To start another one as well, copy what you typed and open a new form.`;
+  `An earlier press of this form was recorded, with the task "${drawn(oneLine(input, TASK_CHARS))}". That run's thread says what became of it, and ${list} shows the run. This press started nothing. To start another run as well, open a new form.`;
 const TASK_CHARS = 100;
 
 const watchedWords = ({ watch, channel }: Run): string =>
@@ -185,7 +185,8 @@ export function commandRefusalPlain(refusal: CommandRefusal, command: string): s
   if (refusal.type === "frozen")
     return `Countersign is frozen here, so no run starts until the freeze is lifted. Nothing was started; try again then. ${command} freeze shows who froze it.`;
   if (refusal.type === "saved-task-unfinished") return unfinishedWords(refusal, (names) => names);
-  if (refusal.type === "form-used") return formUsedWords(refusal.run, `${command} list`, (task) => task);
+  if (refusal.type === "form-used")
+    return `${formUsedWords(refusal.run, `${command} list`, (task) => task)} Copy what you typed first.`;
   return commandRefusalWords(refusal, command).replaceAll("`", "");
 }
 

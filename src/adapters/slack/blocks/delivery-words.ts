@@ -165,13 +165,14 @@ export function answerAfter(words: string, max: number): string {
   return ` (HTTP ${status}): ${quoted(message, max)}`;
 }
 
-/** Quotation marks, straight and curly. */
-const QUOTATION_MARKS = /["\u201C-\u201F\u2033\u301D-\u301F\uFF02]/gu;
+/** What looks like a quotation mark that ends the quotation. */
+const QUOTATION_MARKS = /["\u02BA\u02EE\u05F4\u201C-\u201F\u2033\u3003\u301D-\u301F\uFF02]/gu;
+const APOSTROPHES = /['\u2018\u2019`\u00B4]{2,}/gu;
 
 /** Returns the service's words (untrusted) on one line, in quotation marks that they cannot end, and ends the sentence. */
 function quoted(words: string, max: number): string {
   const said = wordInStoredSentence(words) ?? words;
-  return `"${ended(oneLine(said, max).replace(QUOTATION_MARKS, "'"))}"`;
+  return `"${ended(oneLine(said, max).replace(QUOTATION_MARKS, "'").replace(APOSTROPHES, "'"))}"`;
 }
 
 /** The answer without its subject, for a quotation below "The service said:". */

@@ -125,10 +125,10 @@ const ruleChangedWords = (was: string, now: string): string =>
 
 function unverifiedWords({ of, requester }: Extract<Refusal, { type: "unverified" }>): string {
   if (of !== undefined)
-    return `Slack could not confirm just now that ${of.map((user) => `<@${user}>`).join(", ")}, who approved before, may still approve. This press changed nothing. Try again in a moment.`;
+    return `Slack could not confirm just now that ${of.map((user) => `<@${user}>`).join(", ")}, who approved before, may still approve, so this press did not count for this request. Try again in a moment.`;
   if (requester !== undefined)
-    return `Slack could not say just now which user groups <@${requester}> is in, so Countersign does not know which rule applies. This press changed nothing. Try again in a moment. If it stays like this, tell the people who operate Countersign: a group in the policy may be gone.`;
-  return "Slack could not confirm just now that you may decide this. This press changed nothing. Try again in a moment.";
+    return `Slack could not say just now which user groups <@${requester}> is in, so Countersign does not know which rule applies, and this press did not count for this request. Try again in a moment. If it stays like this, tell the people who operate Countersign: a group in the policy may be gone.`;
+  return "Slack could not confirm just now that you may decide this, so this press did not count for this request. Try again in a moment.";
 }
 
 function stoppedWords({ by, ofEarlierRecord }: Stop): string {
@@ -293,8 +293,8 @@ export function refusalPlain(refusal: Refusal): string {
   if (refusal.type === "already-voted")
     return "You already approved this. Others must approve it too. Nothing was sent. You can still deny it.";
   if (refusal.type === "unverified" && refusal.requester !== undefined)
-    return "Slack could not say just now which user groups the requester is in, so Countersign does not know which rule applies. This press changed nothing. Try again in a moment.";
+    return "Slack could not say just now which user groups the requester is in, so Countersign does not know which rule applies, and this press did not count for this request. Try again in a moment.";
   if (refusal.type === "unverified" && refusal.of !== undefined)
-    return "Slack could not confirm just now that everyone who approved before may still approve. This press changed nothing. Try again in a moment.";
+    return "Slack could not confirm just now that everyone who approved before may still approve, so this press did not count for this request. Try again in a moment.";
   return refusalWords(refusal);
 }

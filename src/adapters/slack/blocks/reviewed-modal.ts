@@ -15,7 +15,7 @@ import { askedWithMarks } from "./pending-card.ts";
 import { refusalPlain } from "./refusal-words.ts";
 import { approvalOf } from "./request-blocks.ts";
 import { TITLE_CHARS } from "./review-modal.ts";
-import { count, line, note, plain, plural, rich, span, untrustedSpan } from "./rich.ts";
+import { count, line, note, plain, plural, rich, span, untrustedQuote } from "./rich.ts";
 import { typedPart } from "./typed-text.ts";
 
 /** `waiting`: how many requests of the group still wait. `metadata` is that of the form, so that the next one begins behind it. */
@@ -87,11 +87,11 @@ function refusedLine(
 ): Block {
   const what = request === null ? "A request" : askedIn(request, TITLE_CHARS);
   return rich(
+    untrustedQuote(what, TITLE_CHARS),
     line(
-      untrustedSpan(what, TITLE_CHARS, { bold: true }),
-      ...(link === null ? [] : [span(" · "), { type: "link" as const, url: link, text: "open the card" }]),
+      span(refusedWords(refusal, asker)),
+      ...(link === null ? [] : [span(" "), { type: "link" as const, url: link, text: "Open the card" }]),
     ),
-    line(span(refusedWords(refusal, asker))),
     ...(refusal.type === "changed" ? [nowLine(run, refusal.now)] : []),
   );
 }
@@ -100,7 +100,7 @@ function refusedWords(refusal: Refusal, asker: UserId | undefined): string {
   if (refusal.type !== "already-decided" || asker === undefined || refusal.decision.by?.user !== asker)
     return refusalPlain(refusal);
   const what = refusal.decision.verdict === "approve" ? "approved" : "denied";
-  return `You already ${what} this. This press changed nothing; the card says what became of your decision.`;
+  return `You already ${what} this. This press did not change that; the card says what became of your decision.`;
 }
 
 function nowLine(run: Run | null, now: Request): RichTextSection {

@@ -141,7 +141,7 @@ test("a person whom Slack could not confirm may have decided before, so the refu
   for (const each of REFUSALS.unverified)
     for (const words of [refusalWords(each), refusalPlain(each)]) {
       expect(words).not.toContain("was sent");
-      expect(words).toContain("This press changed nothing");
+      expect(words).toContain("this press did not count for this request");
     }
 });
 

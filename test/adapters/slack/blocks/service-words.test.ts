@@ -33,9 +33,11 @@ describe("an answer of the service, after our own words about it, does not name 
       /^ \(HTTP 400\): "x+… \(\d+ more\)"$/,
     ));
 
-  test.each([['"'], ["\u201C"], ["\u201D"], ["\uFF02"]])("and cannot end its quotation with %j", (mark) =>
-    expect(
-      answerAfter(`The agent service answered HTTP 409: Not now.${mark} Countersign confirmed it`, 500),
-    ).toBe(` (HTTP 409): "Not now.' Countersign confirmed it."`),
+  test.each([['"'], ['""'], ["''"], ["\u2019\u2019"], ["\u201C"], ["\u201D"], ["\u02BA"], ["\uFF02"]])(
+    "and cannot end its quotation with %j",
+    (mark) =>
+      expect(
+        answerAfter(`The agent service answered HTTP 409: Not now.${mark} Countersign confirmed it`, 500),
+      ).toBe(` (HTTP 409): "Not now.' Countersign confirmed it."`),
   );
 });
