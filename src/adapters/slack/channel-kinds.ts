@@ -29,10 +29,11 @@ const KIND_AGE_MS = 60_000;
 
 export function createChannelKinds(call: Call, pacers: Pick<Pacers, "make">, clock: Clock): ChannelKinds {
   const pacer = pacers.make(CHANNELS);
-  const facts = createSharedAnswers(clock, async (channel: ChannelId) => {
-    await pacer.waitForTurn(0, null);
-    return slackChannel(await call("conversations.info", { channel }));
-  });
+  const facts = createSharedAnswers(
+    clock,
+    async (channel: ChannelId) => slackChannel(await call("conversations.info", { channel })),
+    () => pacer.waitForTurn(0, null),
+  );
   const kinds = createSharedAnswers(clock, async (channel: ChannelId): Promise<ChannelKind> => {
     try {
       const { isPublic, isMember } = await facts(channel, 0);

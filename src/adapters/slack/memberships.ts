@@ -77,10 +77,11 @@ export function createMemberships(call: Call, clock: Clock, { kinds, pacers }: D
 /** Look-ups of the channels of a person, and of the members of a channel. */
 function createListings(call: Call, clock: Clock, pacers: Pick<Pacers, "make">) {
   const perPerson = pacers.make(CHANNELS_OF_PEOPLE);
-  const channels = createSharedAnswers(clock, async (user: UserId) => {
-    await perPerson.waitForTurn(1, null);
-    return channelsOfPerson(call, user);
-  });
+  const channels = createSharedAnswers(
+    clock,
+    (user: UserId) => channelsOfPerson(call, user),
+    () => perPerson.waitForTurn(1, null),
+  );
   const perChannel = pacers.make(MEMBERS_OF_CHANNELS);
   const members = createSharedAnswers(clock, (channel: ChannelId) =>
     membersOfChannel(call, perChannel, channel),
@@ -120,10 +121,12 @@ function nullIfRefused(error: unknown): null {
 /** Leaves out ids that are not user ids, because they cannot belong to an approver. */
 function createGroups(call: Call, clock: Clock, pacers: Pick<Pacers, "make">) {
   const perGroup = pacers.make(GROUPS);
-  return createSharedAnswers(clock, async (usergroup: GroupId): Promise<ReadonlySet<UserId>> => {
-    await perGroup.waitForTurn(0, null);
-    return peopleIn(slackGroup(await call("usergroups.users.list", { usergroup })));
-  });
+  return createSharedAnswers(
+    clock,
+    async (usergroup: GroupId): Promise<ReadonlySet<UserId>> =>
+      peopleIn(slackGroup(await call("usergroups.users.list", { usergroup }))),
+    () => perGroup.waitForTurn(0, null),
+  );
 }
 
 const peopleIn = (ids: readonly string[]): ReadonlySet<UserId> =>

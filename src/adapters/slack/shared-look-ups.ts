@@ -86,23 +86,34 @@ type SharedAnswers<Key, Value> = {
   readonly has: (key: Key, maxAgeMs: number) => boolean;
 };
 
+/** When the call began (monotonic). Null while it waits for its turn. */
+type Began = { at: number | null };
+
 /**
- * Shares one call among many callers. Each caller gets the answer of a call that began at most `maxAgeMs` ago, finished or not. Ages are
- * measured by the monotonic clock, so setting the wall clock cannot make an old answer fresh. Failures are not kept.
+ * Shares one call among many callers. Each caller gets the answer of a call that began at most `maxAgeMs` ago, finished or not, or that
+ * still waits for its turn: callers who come back because they waited for long must not make the queue longer. Ages are measured by the
+ * monotonic clock, so setting the wall clock cannot make an old answer fresh. Failures are not kept.
  */
 export function createSharedAnswers<Key, Value>(
   { monotonic }: Pick<Clock, "monotonic">,
   ask: (key: Key) => Promise<Value>,
+  waitForTurn?: () => Promise<void>,
 ): SharedAnswers<Key, Value> {
-  const kept = new Map<Key, { readonly at: number; readonly answer: Promise<Value> }>();
-  const recent = (key: Key, maxAgeMs: number): Promise<Value> | null => {
+  const kept = new Map<Key, { readonly call: Began; readonly answer: Promise<Value> }>();
+  const ageOf = ({ at }: Began): number => (at === null ? 0 : monotonic() - at);
+  const recent = (key: Key, maxAgeMs: number) => {
     const entry = kept.get(key);
-    return entry !== undefined && monotonic() - entry.at <= maxAgeMs ? entry.answer : null;
+    return entry !== undefined && ageOf(entry.call) <= maxAgeMs ? entry : null;
   };
   const answer = (key: Key, maxAgeMs: number): Promise<Value> => {
     const shared = recent(key, maxAgeMs);
-    if (shared !== null) return shared;
-    const entry = { at: monotonic(), answer: ask(key) };
+    if (shared !== null) return shared.answer;
+    const call: Began = { at: null };
+    const begin = (): Promise<Value> => {
+      call.at = monotonic();
+      return ask(key);
+    };
+    const entry = { call, answer: waitForTurn === undefined ? begin() : waitForTurn().then(begin) };
     kept.delete(key);
     kept.set(key, entry);
     entry.answer.catch(() => kept.get(key) === entry && kept.delete(key));
@@ -110,5 +121,6 @@ export function createSharedAnswers<Key, Value>(
     if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
     return entry.answer;
   };
-  return Object.assign(answer, { has: (key: Key, maxAgeMs: number) => recent(key, maxAgeMs) !== null });
+  const has = (key: Key, maxAgeMs: number): boolean => (recent(key, maxAgeMs)?.call.at ?? null) !== null;
+  return Object.assign(answer, { has });
 }

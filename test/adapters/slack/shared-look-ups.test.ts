@@ -38,6 +38,24 @@ test("an answer is as old as its question, so that a slow answer does not count 
   expect(await shared("a", 5_000)).toBe("fresh");
 });
 
+test("a question that waits for its turn is shared however long it waits, and its age counts from its turn", async () => {
+  const turn = Promise.withResolvers<void>();
+  let now = 0;
+  let asked = 0;
+  const ask = (): Promise<number> => Promise.resolve((asked += 1));
+  const shared = createSharedAnswers({ monotonic: () => now }, ask, () => turn.promise);
+  const first = shared("a", 5_000);
+  now += 60_000;
+  const later = shared("a", 5_000);
+  expect(shared.has("a", 5_000)).toBe(false);
+  turn.resolve();
+  expect(await Promise.all([first, later])).toEqual([1, 1]);
+  now += 5_000;
+  expect(shared.has("a", 5_000)).toBe(true);
+  expect(await shared("a", 5_000)).toBe(1);
+  expect(await shared("a", 4_999)).toBe(2);
+});
+
 test("keys are independent of each other", async () => {
   const { shared } = asking();
   expect(await Promise.all([shared("a", 99), shared("b", 99)])).toEqual(["answer 1", "answer 2"]);
