@@ -1,5 +1,5 @@
-// What brings a stored run up to date with the requester's groups, the brakes, the time and the policy, and in which order. A run is stored
-// at its changes, so it lags behind all of them until its next change. What the service says is applied before this (`observe`).
+// Brings a stored run up to date with the requester's groups, the brakes (a stop or a freeze), the time and the policy, in a fixed order. A
+// run is saved only when it changes, so until then it lags behind all of them. What the service says is applied earlier (`observe`).
 //
 // Each function here returns the same object if nothing changes.
 
@@ -13,7 +13,7 @@ import { applyListing } from "./listing.ts";
 import { withFreshRequester } from "./rule-facts.ts";
 import type { Run } from "./run.ts";
 
-/** What Slack has just said of the requester's groups. Null if no rule depends on them, or if nobody has asked. */
+/** The requester's groups, as Slack has just listed them. Null if no rule depends on them, or if Countersign did not ask Slack. */
 type FreshGroups = Parameters<typeof withFreshRequester>[1];
 
 /**
@@ -30,9 +30,9 @@ export function asOfNow(stored: Run, groups: FreshGroups, ctx: Context): Run {
 const withTimeAndRule = (run: Run, ctx: Context): Run => applyPolicy(lapseClaims(run, ctx), ctx);
 
 /**
- * Called at a timer of the run. Nobody is asked about the requester, because that is an effect of its own. The brakes wait for the save: a
- * request that they reopen expires at the next timer, because the audit has one entry for what one save does to a decision. `isCounted`:
- * whether the time until now counts. If not, the machine may have been suspended, and nothing expires.
+ * Called when a timer of the run fires. It does not ask Slack for the requester's groups: another effect does. It leaves the brakes to the
+ * save, because the audit has one entry for what a save does to a decision. A request that the brakes reopen then expires at the next timer.
+ * `isCounted`: whether the time until now counts. If not, the machine may have been suspended, and nothing expires.
  */
 export function asOfTimer(stored: Run, ctx: Context, isCounted: boolean): Run {
   const current = withTimeAndRule(stored, ctx);
@@ -49,9 +49,9 @@ export function beforeMark(stored: Run, groups: FreshGroups, ctx: Context): Run 
 
 /**
  * Called at every save, also at those of a poll that brings nothing new, so it does only what must hold of every stored run. The rule is
- * applied by `observe`, by a timer and after a new policy. The brakes come first: they reopen requests and deny them. A vote that is
- * withdrawn makes its request wait, so follow-up comes after it. The listings show what all others leave. `isCounted`: as for a timer. If
- * the follow-up must wait, the plan wakes the run at once, and that makes up for the gap first.
+ * applied by `observe`, by a timer and after a new policy. The brakes come first: they reopen requests and deny them. A request whose vote is
+ * withdrawn waits again, so follow-up comes after that. Listings come last, because they show the result. `isCounted`: as in `asOfTimer`. If
+ * follow-up must wait, the plan wakes the run at once, and the wake first makes up for the time that was missed.
  */
 export function beforeSave(changed: Run, ctx: Context, isCounted: boolean): Run {
   const valid = withdrawSurplusVotes(applyBrake(changed, ctx), ctx);
